@@ -20,7 +20,7 @@ from kopt_kb.analysis.ttir.values import Array, BlockView, Bools, Node, Shifted,
 if TYPE_CHECKING:
     from kopt_kb.analysis.ttir.machine import Machine
 
-__all__ = ["known_contents", "run_access", "shape_access", "view_addresses"]
+__all__ = ["keep", "known_contents", "run_access", "shape_access", "view_addresses"]
 
 _ACCESS_LANES = 1 << 12
 """Lanes that take as long to follow as recording an access of programs that are alike."""
@@ -95,6 +95,7 @@ def run_access(machine: Machine, op: Op, weight: Array, access: IrAccess) -> Non
     active = np.asarray(weight > 0)
     if active.all():
         active = np.ones(1, np.bool_)
+    _shared_padding(machine, op, mask, active)
     _record(machine, op, access, (address, mask, active), shape_of(kind))
     tape = machine.tape
     lit = expand(active, len(kind.shape))
@@ -107,6 +108,32 @@ def run_access(machine: Machine, op: Op, weight: Array, access: IrAccess) -> Non
     for result in op.results:
         known = known_contents(machine, op, values)
         machine.env[result] = _loaded(machine, op, values, mask, fill) if known is None else known
+
+
+def keep(machine: Machine, op: Op, weight: Array) -> None:
+    """Ask for all lanes of a value that goes to shared or tensor memory, whoever reads it there."""
+    value = machine.get(op.operands[0])
+    if not isinstance(value, Node):
+        return
+    lit = expand(np.asarray(weight > 0), len(value.shape))
+    if value.pad is not None and bool((value.pad & lit).any()):
+        machine.tape.blur(op.line, "shared memory")
+    machine.tape.sink(value, lit)
+
+
+def _shared_padding(machine: Machine, op: Op, mask: Bools | Node | None, active: Bools) -> None:
+    """Note that lanes outside a tensor go to or come from shared memory, where they are told apart no more.
+
+    A copy without any lane, such as one for the step behind the last, leaves nothing there.
+    """
+    if "shared" not in op.attributes or mask is None:
+        return
+    if isinstance(mask, Node):
+        machine.tape.blur(op.line, "shared memory")
+        return
+    copied = mask.reshape(mask.shape[0], -1).any(1) & active
+    if bool((~mask & expand(copied, mask.ndim - 1)).any()):
+        machine.tape.blur(op.line, "shared memory")
 
 
 def known_contents(machine: Machine, op: Op, values: list[Value]) -> Array | None:
@@ -177,7 +204,9 @@ def _locate_view(
     if len(known) < len(indices):
         return None, Node(shape), 0.0
     by_index = op.name in ("tt.descriptor_gather", "tt.descriptor_scatter")
-    block = shape if by_index else view.block
+    # A copy from or to shared memory moves its buffer, which may be a part of the descriptor's block.
+    whole = "shared" in op.attributes and len(shape) == len(view.block)
+    block = shape if by_index or whole else view.block
     steps = _ranges(block)
     if by_index:
         steps[0] = known[0].astype(np.int64).reshape(known[0].shape[0], -1, 1)

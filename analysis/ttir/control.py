@@ -184,10 +184,21 @@ def _uncountable(machine: Machine, op: Op, weight: Array, body: Region, conditio
         machine.env[value] = machine.tape.either(start, Node(), shape) if machine.exact else Node(shape)
 
 
+def _roles(machine: Machine, op: Op, weight: Array) -> None:
+    """Run each role of a program once: that they run at the same time changes no work."""
+    given = values_of(machine, op.operands)
+    for number, region in enumerate(op.regions):
+        _set(machine, region.entry.parameters, given if number else [])
+        yielded = _run_region(machine, region, weight)
+        if not number:
+            _set(machine, op.results, yielded)
+
+
 CONTROL: Mapping[str, Handler] = {
     "scf.for": _for,
     "scf.while": _while,
     "scf.if": _if,
     "tt.call": _call,
+    "ttg.warp_specialize": _roles,
 }
 """Operations with regions or callees, by name."""

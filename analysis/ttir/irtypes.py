@@ -105,7 +105,7 @@ def parse_type(text: str) -> IrType:
     `!tt.tensordesc<128x64xf16>` (triton 3.9).
     """
     text = text.strip()
-    if text.startswith("tensor<"):
+    if text.startswith(("tensor<", "!ttg.memdesc<")):
         dims, element = _shaped(_inside(text))
         inner = parse_type(element)
         return IrType("tensor", inner.element, dims, of_pointers=inner.kind == "pointer")

@@ -6,13 +6,14 @@ from typing import cast
 
 import numpy as np
 
-from kopt_kb.analysis.ttir.access import known_contents, run_access, shape_access
+from kopt_kb.analysis.ttir.access import keep, known_contents, run_access, shape_access
 from kopt_kb.analysis.ttir.arguments import Binding
 from kopt_kb.analysis.ttir.contractions import record_dot, record_reduce, record_scan
 from kopt_kb.analysis.ttir.control import CONTROL
 from kopt_kb.analysis.ttir.costs import op_cost
 from kopt_kb.analysis.ttir.demand import Tape
 from kopt_kb.analysis.ttir.folding import fold_reduce, fold_scan
+from kopt_kb.analysis.ttir.gluon import OPAQUE, STORE
 from kopt_kb.analysis.ttir.integers import evaluate_elementwise, numpy_type
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Op
@@ -188,6 +189,9 @@ class Machine:
             return
         if op.regions and op.name not in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
             raise self.fail(op, f"{op.name} is not supported", "report the kernel; structured loops and ifs are")
+        if op.name == STORE:
+            keep(self, op, weight)
+            return
         if self.exact:
             key = id(op)
             if key not in self._accesses:
@@ -223,6 +227,8 @@ class Machine:
     def _source(self, op: Op) -> Value | None:
         """Values that come from nowhere: constants, program ids, ranges."""
         kind = self.type_of(op.results[0])
+        if op.name == OPAQUE:
+            return Node(shape_of(kind), leaf=True)
         if op.name == "arith.constant":
             return _constant(op, kind)
         if op.name == "tt.get_program_id":

@@ -10,7 +10,7 @@ from kopt_kb.analysis.ttir.irtypes import IrType, parse_type, split_top
 from kopt_kb.analysis.ttir.lines import IrLine, clean_lines, cut_braces
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Op, Region, Successor
 
-__all__ = ["parse_ttir"]
+__all__ = ["Parser", "Scope", "parse_ttir"]
 
 _NAME = r"%[\w$.-]+"
 _RESULTS = re.compile(rf"^({_NAME}(?::\d+)?(?:\s*,\s*{_NAME}(?::\d+)?)*)\s*=\s*(.*)$")
@@ -23,17 +23,19 @@ _FOR = re.compile(
     r"(?:\s+iter_args\((.*?)\)\s*→\s*(\(.*?\)|[^:({]+?))?\s*(?::\s*(\S+))?\s*$"
 )
 _WHILE = re.compile(r"^(?:\((.*?)\))?\s*:\s*(\(.*\)|\S+)\s*→\s*(.*)$")
-_IGNORED = ("tt.print", "tt.assert", "cf.assert", "gpu.barrier", "ttg.barrier")
+_IGNORED = ("tt.print", "tt.assert", "cf.assert", "gpu.barrier", "ttg.barrier", "gpu.thread_id", "llvm.intr.assume")
 
 
-class _Scope:
+class Scope:
     """Names visible in one region, nested like the text."""
 
-    def __init__(self, parent: _Scope | None = None) -> None:
+    def __init__(self, parent: Scope | None = None) -> None:
         self.names: dict[str, tuple[int, ...]] = dict(parent.names) if parent else {}
 
 
-class _Parser:
+class Parser:
+    """Reads one text, line by line; `kopt_kb.analysis.ttir.gluon` reads a later stage."""
+
     def __init__(self, text: str, file: str) -> None:
         self.file = file
         self.lines = list(clean_lines(text))
@@ -42,17 +44,20 @@ class _Parser:
         self.names: list[str] = []
 
     def fail(self, line: IrLine | None, what: str, fix: str = "") -> IrError:
+        """Return an error at a line."""
         where = f"{self.file}:{line.number}" if line else self.file
         return IrError(what, where=where, fix=fix or 'give the text that triton prints as asm["ttir"]')
 
     def next(self) -> IrLine:
+        """Return the next line, which is then read."""
         if self.at >= len(self.lines):
             last = self.lines[-1] if self.lines else None
             raise self.fail(last, "the text ends inside a region", "give the whole module")
         self.at += 1
         return self.lines[self.at - 1]
 
-    def define(self, scope: _Scope, name: str, types: Sequence[IrType]) -> tuple[int, ...]:
+    def define(self, scope: Scope, name: str, types: Sequence[IrType]) -> tuple[int, ...]:
+        """Number new values of a name."""
         first = len(self.types)
         self.types.extend(types)
         self.names.extend([name] * len(types))
@@ -60,27 +65,32 @@ class _Parser:
         scope.names[name] = values
         return values
 
-    def use(self, scope: _Scope, name: str, index: str | None, line: IrLine) -> int:
+    def use(self, scope: Scope, name: str, index: str | None, line: IrLine) -> int:
+        """Return the value that a name stands for."""
         values = scope.names.get(name)
         if values is None or int(index or 0) >= len(values):
             raise self.fail(line, f"{name} is used before it is defined", "give the whole module, unedited")
         return values[int(index or 0)]
 
-    def uses(self, scope: _Scope, text: str, line: IrLine) -> tuple[int, ...]:
+    def uses(self, scope: Scope, text: str, line: IrLine) -> tuple[int, ...]:
+        """Return the values of all names in a text."""
         return tuple(self.use(scope, name, index, line) for name, index in _USE.findall(text))
 
     def read_type(self, text: str, line: IrLine) -> IrType:
+        """Return the type that a text names."""
         try:
             return parse_type(text)
         except (ValueError, IndexError):
             raise self.fail(line, f"{text!r} is not a type this reader knows") from None
 
     def read_types(self, text: str, line: IrLine) -> list[IrType]:
+        """Return the types of a list."""
         text = text.strip()
         inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
         return [self.read_type(item, line) for item in split_top(inner)]
 
-    def typed_names(self, scope: _Scope, text: str, line: IrLine) -> tuple[int, ...]:
+    def typed_names(self, scope: Scope, text: str, line: IrLine) -> tuple[int, ...]:
+        """Define the names of a list `%a: type, …`."""
         values: list[int] = []
         for item in split_top(text):
             name, _, kind = cut_braces(item)[0].partition(":")
@@ -88,6 +98,7 @@ class _Parser:
         return tuple(values)
 
     def module(self) -> Module:
+        """Read the whole text."""
         functions: list[Function] = []
         while self.at < len(self.lines):
             line = self.next()
@@ -100,19 +111,21 @@ class _Parser:
         return Module(self.file, tuple(functions), tuple(self.types), tuple(self.names))
 
     def function(self, line: IrLine) -> Function:
+        """Read a function from its header on."""
         match = _FUNCTION.match(line.text)
         if match is None or not line.text.endswith("{"):
             raise self.fail(line, "a tt.func header that does not open a body")
         visibility, symbol, rest = match.groups()
         arguments = rest[: _closing(rest)]
-        scope = _Scope()
+        scope = Scope()
         parameters = self.typed_names(scope, arguments, line)
         body, _ = self.region(scope)
         names = tuple(self.names[value].lstrip("%") for value in parameters)
         return Function(line.string(symbol), line.number, visibility != "private", parameters, names, body)
 
-    def region(self, outer: _Scope, parameters: tuple[int, ...] = ()) -> tuple[Region, IrLine]:
-        scope = _Scope(outer)
+    def region(self, outer: Scope, parameters: tuple[int, ...] = ()) -> tuple[Region, IrLine]:
+        """Read a region behind its opening brace; returns it with the line that closes it."""
+        scope = Scope(outer)
         blocks: list[Block] = []
         label, ops = "bb0", list[Op]()
         while True:
@@ -121,26 +134,31 @@ class _Parser:
                 blocks.append(Block(label, parameters, tuple(ops)))
                 return Region(tuple(blocks)), line
             if not line.text.startswith("^"):
-                op = self.operation(scope, line)
-                if op is not None:
-                    ops.append(op)
+                ops.extend(self.operations(scope, line))
                 continue
             if ops or blocks:
                 blocks.append(Block(label, parameters, tuple(ops)))
             label, _, rest = line.text[1:].rstrip(":").partition("(")
             parameters, ops = self.typed_names(scope, rest.rstrip(")"), line), []
 
-    def operation(self, scope: _Scope, line: IrLine) -> Op | None:
+    def parts(self, line: IrLine) -> tuple[str, str, str]:
+        """Return (name of the operation, what follows it, its results as text)."""
         match = _RESULTS.match(line.text)
         result_text, body = match.groups() if match else ("", line.text)
         found = _OP_NAME.match(body)
         if found is None:
             raise self.fail(line, f"cannot read {line.text[:40]!r} as an operation")
-        name, rest = line.string(found.group(1)), found.group(2)
-        if name in _IGNORED or name.startswith("ttg."):
-            if result_text:
-                raise self.fail(line, f"{name}: this is TTGIR, one stage too late")
-            return None
+        return line.string(found.group(1)), found.group(2), result_text
+
+    def operations(self, scope: Scope, line: IrLine) -> Sequence[Op]:
+        """Return the operations of a line: one, or none for what counts nothing."""
+        name, rest, result_text = self.parts(line)
+        if name in _IGNORED:
+            return ()
+        return (self.operation(scope, line, name, rest, result_text),)
+
+    def operation(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
+        """Return the operation of a line, its regions read."""
         special = {"scf.for": self.loop, "scf.while": self.loop_while, "scf.if": self.branch}.get(name)
         if special is not None:
             return special(scope, line, rest.removesuffix("{").strip(), result_text)
@@ -148,7 +166,8 @@ class _Parser:
             return self.jump(scope, line, name, rest)
         return self.plain(scope, line, name, rest, result_text)
 
-    def results(self, scope: _Scope, text: str, types: Sequence[IrType]) -> tuple[int, ...]:
+    def results(self, scope: Scope, text: str, types: Sequence[IrType]) -> tuple[int, ...]:
+        """Define an operation's results."""
         if not text:
             return ()
         values: list[int] = []
@@ -158,7 +177,8 @@ class _Parser:
             values.extend(self.define(scope, name, taken))
         return tuple(values)
 
-    def plain(self, scope: _Scope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
+    def plain(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
+        """Read an operation in the form that most have: operands, attributes, types."""
         regions: list[Region] = []
         if rest.endswith("({"):
             rest, regions = self.generic_regions(scope, rest[:-2])
@@ -182,7 +202,8 @@ class _Parser:
             name, line.number, operands, values, attributes_of(inside, line), detail, tuple(regions), literal=literal
         )
 
-    def generic_regions(self, scope: _Scope, rest: str) -> tuple[str, list[Region]]:
+    def generic_regions(self, scope: Scope, rest: str) -> tuple[str, list[Region]]:
+        """Read the regions of an operation in generic form."""
         regions: list[Region] = []
         while True:
             region, end = self.region(scope)
@@ -190,7 +211,8 @@ class _Parser:
             if end.text != "}, {":
                 return f"{rest} {end.text[1:].lstrip(' )')}", regions
 
-    def loop(self, scope: _Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def loop(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+        """Read a counted loop."""
         match = _FOR.match(rest)
         if match is None:
             raise self.fail(line, "an scf.for header in a form this reader does not know")
@@ -199,7 +221,7 @@ class _Parser:
         initial = self.uses(scope, " ".join(pair[1] for pair in pairs), line)
         bounds = self.uses(scope, f"{lower} {upper} {step}", line)
         types = self.read_types(types_text, line) if types_text else []
-        inner = _Scope(scope)
+        inner = Scope(scope)
         parameters = self.define(inner, variable, [self.read_type(kind or "index", line)])
         for pair, carried_type in zip(pairs, types, strict=True):
             parameters += self.define(inner, pair[0].strip(), [carried_type])
@@ -210,14 +232,15 @@ class _Parser:
             regions=(body,),
         )  # fmt: skip
 
-    def loop_while(self, scope: _Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def loop_while(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+        """Read a loop with a condition."""
         match = _WHILE.match(rest)
         if match is None:
             raise self.fail(line, "an scf.while header in a form this reader does not know")
         carried, before_types, after_types = match.groups()
         pairs = [item.split("=") for item in split_top(carried or "")]
         initial = self.uses(scope, " ".join(pair[1] for pair in pairs), line)
-        inner, parameters = _Scope(scope), tuple[int, ...]()
+        inner, parameters = Scope(scope), tuple[int, ...]()
         for pair, kind in zip(pairs, self.read_types(before_types, line), strict=True):
             parameters += self.define(inner, pair[0].strip(), [kind])
         before, middle = self.region(inner, parameters)
@@ -228,7 +251,8 @@ class _Parser:
         values = self.results(scope, result_text, types)
         return Op("scf.while", line.number, initial, values, regions=(before, after))
 
-    def branch(self, scope: _Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def branch(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+        """Read an if and its else."""
         condition, _, types_text = rest.partition("→")
         operands = self.uses(scope, condition, line)
         then, end = self.region(scope)
@@ -240,7 +264,8 @@ class _Parser:
         values = self.results(scope, result_text, types)
         return Op("scf.if", line.number, operands, values, regions=tuple(regions))
 
-    def jump(self, scope: _Scope, line: IrLine, name: str, rest: str) -> Op:
+    def jump(self, scope: Scope, line: IrLine, name: str, rest: str) -> Op:
+        """Read a branch to other blocks."""
         condition = self.uses(scope, rest.partition("^")[0], line)
         targets = [
             Successor(label, self.uses(scope, passed.partition(":")[0], line))
@@ -265,13 +290,15 @@ def _closing(text: str) -> int:
 
 
 def parse_ttir(text: str, *, file: str = "<ir>") -> Module:
-    """The module a Triton IR text describes: the unoptimised or the optimised TTIR of triton 3.6 to 3.9.
+    """The module a Triton IR text describes: the unoptimised or the optimised TTIR of triton 3.6 to 3.9, or TTGIR.
 
     Args:
-        text: What `compiled.asm["ttir"]` (or `asm["source"]`) holds; locations are ignored.
+        text: What `compiled.asm["ttir"]` (or `asm["source"]`) holds, of Gluon `asm["ttgir"]`; locations are ignored.
         file: The name that error messages and notes give for the text.
 
     Raises:
         IrError: A line that is not TTIR; `where` is `file:line`.
     """
-    return _Parser(text, file).module()
+    from kopt_kb.analysis.ttir.gluon import TtgirParser, is_ttgir
+
+    return (TtgirParser if is_ttgir(text) else Parser)(text, file).module()

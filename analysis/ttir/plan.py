@@ -14,7 +14,10 @@ __all__ = ["BlockSummary", "CountPlan", "IrAccess", "Mode", "accesses", "make_pl
 
 Mode = Literal["shape", "exact"]
 _CONTROL = {"scf.for": 3, "scf.if": 1, "cf.cond_br": 1}
-_STRUCTURED = ("scf.for", "scf.while", "scf.if", "tt.call", "tt.return", "scf.yield", "scf.condition")
+_STRUCTURED = (
+    "scf.for", "scf.while", "scf.if", "tt.call", "tt.return", "scf.yield", "scf.condition",
+    "ttg.warp_specialize",
+)  # fmt: skip
 _READS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.atomic_load", "tt.atomic_poll")
 _WRITES = ("tt.store", "tt.descriptor_store", "tt.descriptor_scatter", "tt.atomic_store")
 _BOTH = ("tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_reduce")
@@ -124,6 +127,10 @@ class _Flow:
         elif op.name == "scf.if":
             for region in op.regions:
                 self._link(op.results, region.entry.ops[-1].operands if region.entry.ops else ())
+        elif op.name == "ttg.warp_specialize":
+            for region in op.regions:
+                self._link(region.entry.parameters, op.operands)
+            self._link(op.results, op.regions[0].entry.ops[-1].operands)
         elif op.name == "tt.call":
             self._call(op)
         else:

@@ -276,7 +276,7 @@ def result_of(
         target=target.name,
         assembly=assembly,
         ptx=compiled.asm.get("ptx", ""),
-        ttir=compiled.asm.get("ttir", ""),
+        ttir=compiled.asm.get("ttir") or compiled.asm.get("ttgir", ""),  # all that Gluon has
         binary=compiled.kernel,
         assembler_log=log,
         metadata={name: int(getattr(metadata, name, 0) or 0) for name in _METADATA},

@@ -132,7 +132,7 @@ class Compilation(Wire):
         target: Public target name.
         assembly: SASS (empty unless asked for) or AMDGCN text.
         ptx: PTX text; empty on AMD.
-        ttir: Triton IR after Triton's own first passes.
+        ttir: Triton IR after Triton's own first passes; TTGIR of a Gluon kernel.
         binary: cubin or hsaco; beside the document, not in it.
         assembler_log: `ptxas -v` output; empty on AMD.
         metadata: shared, tensor memory columns, warps, … as Triton reports them.

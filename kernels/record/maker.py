@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
@@ -84,6 +84,14 @@ def _tell_compiled(request: MakerRequest, what: OpRequest, codes: Mapping[str, i
         (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
 
 
+def _tell_traced(request: MakerRequest, told: Sequence[Any], tuned: Any, codes: Mapping[str, int]) -> None:
+    """Write what the compiler said of the launches that the record keeps: a program may launch more than one holds."""
+    from kopt_kb.kernels.record.statics import STATICS, Statics
+
+    kept = tuple(one for one in told if one.code in codes)
+    (Path(request.folder) / STATICS).write_bytes(canonical(Statics(request, kept, tuned).to_json()))
+
+
 def _traced(request: MakerRequest) -> Any:
     from kopt_kb.kernels.compile.device import DeviceFacts
     from kopt_kb.kernels.compile.stub import activate
@@ -92,7 +100,6 @@ def _traced(request: MakerRequest) -> Any:
     from kopt_kb.kernels.record.calls import call_of, op_of, options_of
     from kopt_kb.kernels.record.model import VERSION, Input, LaunchRecord
     from kopt_kb.kernels.record.script import of_script
-    from kopt_kb.kernels.record.statics import STATICS, Statics
     from kopt_kb.kernels.record.trace import CallTrace
     from kopt_kb.kernels.record.triton_launches import Launches
 
@@ -110,9 +117,6 @@ def _traced(request: MakerRequest) -> Any:
     if not codes:
         what = "; ".join(["no kernel is launched", *dict.fromkeys(trace.reasons)])
         raise BadInput(what, where=_where(request), fix="name the launcher itself", code="KB446")
-    if request.statics:
-        told = Statics(request, (*launches.told, *tiles.told(target)), launches.tuned)
-        (Path(request.folder) / STATICS).write_bytes(canonical(told.to_json()))
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
     record = LaunchRecord(
@@ -134,7 +138,10 @@ def _traced(request: MakerRequest) -> Any:
         host=tuple(trace.host),
         not_replayable="; ".join(dict.fromkeys(trace.reasons)),
     )
-    return of_script(record) if isinstance(request.what, ScriptRequest) else _named(record)
+    record = of_script(record) if isinstance(request.what, ScriptRequest) else _named(record)
+    if request.statics:
+        _tell_traced(request, (*launches.told, *tiles.told(target)), launches.tuned, record.codes)
+    return record
 
 
 def _named(record: Any) -> Any:

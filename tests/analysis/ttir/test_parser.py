@@ -124,7 +124,6 @@ def test_loop_attributes_may_follow_the_body():
         ("    ???", "cannot read"),
         ("    scf.for %i in range {\n    }", "scf.for header"),
         ("    scf.while nonsense {\n    }", "scf.while header"),
-        ("    %a = ttg.convert_layout %n : i32 -> i32", "TTGIR"),
     ],
 )
 def test_errors_say_file_line_and_remedy(body, what):

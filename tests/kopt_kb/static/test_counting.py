@@ -54,6 +54,18 @@ def test_a_users_kernel_with_arguments(tmp_path: Path) -> None:
         count_case(case, "sm_90")
 
 
+def test_a_gluon_kernel_counts_as_the_triton_kernel_of_the_same_product(repo_root: Path) -> None:
+    """From TTGIR, where one warp copies and two warpgroups multiply; the closed form, byte for byte."""
+    shape = (512, 512, 256)
+    form = work("gemm", shape, "fp16")
+    roles = {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_stages": 4}
+    for config in (roles, {}):
+        (one,) = count_case(OpCase(str(repo_root / "kernels/matmul.py"), shape, "fp16", config), "sm_90")
+        found = work_of(one, "fp16")
+        assert (one.kernel.exactness, found.flops_by_engine()) == ("exact", form.flops_by_engine())
+        assert found.compulsory_bytes() == form.compulsory_bytes()
+
+
 @pytest.mark.parametrize(("op", "shape"), [("rms_norm", (65536, 8192)), ("swiglu", (4096, 11008))])
 def test_launches_of_any_size_are_counted_exactly(op: str, shape: tuple[int, int], repo_root: Path) -> None:
     """Programs that are alike but for a shift cost what one of them costs: the closed form, byte for byte."""
