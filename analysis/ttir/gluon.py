@@ -15,7 +15,7 @@ from dataclasses import replace
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.lines import IrLine, cut_braces
 from kopt_kb.analysis.ttir.model import Block, Op, Region
-from kopt_kb.analysis.ttir.parser import Parser, Scope
+from kopt_kb.analysis.ttir.parser import IrParser, Scope
 
 __all__ = ["OPAQUE", "STORE", "TtgirParser", "is_ttgir"]
 
@@ -61,7 +61,7 @@ def _bare(line: IrLine) -> IrLine:
     return replace(line, text=_LAYOUT_NAME.sub("", _LAYOUT_NAME.sub("", text)))
 
 
-class TtgirParser(Parser):
+class TtgirParser(IrParser):
     """Reads TTGIR; what has no meaning for a count leaves no operation."""
 
     def next(self) -> IrLine:

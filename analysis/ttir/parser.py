@@ -10,7 +10,7 @@ from kopt_kb.analysis.ttir.irtypes import IrType, parse_type, split_top
 from kopt_kb.analysis.ttir.lines import IrLine, clean_lines, cut_braces
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Op, Region, Successor
 
-__all__ = ["Parser", "Scope", "parse_ttir"]
+__all__ = ["IrParser", "Scope", "parse_ttir"]
 
 _NAME = r"%[\w$.-]+"
 _RESULTS = re.compile(rf"^({_NAME}(?::\d+)?(?:\s*,\s*{_NAME}(?::\d+)?)*)\s*=\s*(.*)$")
@@ -33,7 +33,7 @@ class Scope:
         self.names: dict[str, tuple[int, ...]] = dict(parent.names) if parent else {}
 
 
-class Parser:
+class IrParser:
     """Reads one text, line by line; `kopt_kb.analysis.ttir.gluon` reads a later stage."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -301,4 +301,4 @@ def parse_ttir(text: str, *, file: str = "<ir>") -> Module:
     """
     from kopt_kb.analysis.ttir.gluon import TtgirParser, is_ttgir
 
-    return (TtgirParser if is_ttgir(text) else Parser)(text, file).module()
+    return (TtgirParser if is_ttgir(text) else IrParser)(text, file).module()
