@@ -15,7 +15,7 @@ from dataclasses import replace
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.lines import IrLine, cut_braces
 from kopt_kb.analysis.ttir.model import Block, Op, Region
-from kopt_kb.analysis.ttir.parser import IrParser, Scope
+from kopt_kb.analysis.ttir.parser import IrParser, IrScope
 
 __all__ = ["OPAQUE", "STORE", "TtgirParser", "is_ttgir"]
 
@@ -68,7 +68,7 @@ class TtgirParser(IrParser):
         """Return the next line without layouts."""
         return _bare(super().next())
 
-    def operations(self, scope: Scope, line: IrLine) -> Sequence[Op]:
+    def operations(self, scope: IrScope, line: IrLine) -> Sequence[Op]:
         """Return the operations of a line."""
         name, rest, result_text = self.parts(line)
         if name == "ttg.warp_specialize":
@@ -77,7 +77,7 @@ class TtgirParser(IrParser):
             return super().operations(scope, line)
         return self._gpu(scope, line, name, rest, result_text)
 
-    def _gpu(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _gpu(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
         reader = next((read for names, read in _READERS if name in names), None)
         if reader is not None:
             return reader(self, scope, line, name, rest, result_text)
@@ -93,10 +93,10 @@ class TtgirParser(IrParser):
             return [replace(op, name=_VIEWS[name])]
         return self._opaque(op)
 
-    def _end(self, scope: Scope, line: IrLine, _name: str, rest: str, _results: str) -> Sequence[Op]:
+    def _end(self, scope: IrScope, line: IrLine, _name: str, rest: str, _results: str) -> Sequence[Op]:
         return [Op("scf.yield", line.number, self.uses(scope, rest.partition(" : ")[0], line), ())]
 
-    def _alias(self, scope: Scope, line: IrLine, _name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _alias(self, scope: IrScope, line: IrLine, _name: str, rest: str, result_text: str) -> Sequence[Op]:
         """Give values further names."""
         values = self.uses(scope, cut_braces(rest)[0].partition(" : ")[0], line)
         name, _, count = result_text.strip().partition(":")
@@ -120,7 +120,7 @@ class TtgirParser(IrParser):
         region = Region((Block("bb0", (), ops),))
         return [Op("scf.if", ops[0].line, (condition,), (), regions=(region,))]
 
-    def _copy_in(self, scope: Scope, line: IrLine, name: str, rest: str, _results: str) -> Sequence[Op]:
+    def _copy_in(self, scope: IrScope, line: IrLine, name: str, rest: str, _results: str) -> Sequence[Op]:
         """Read a copy `%desc[%i, %j] %buffer, %barrier, %predicate`."""
         head = cut_braces(rest)[0].partition(" : ")[0]
         place = _BRACKETS.match(head.strip())
@@ -133,12 +133,12 @@ class TtgirParser(IrParser):
         )
         return self._guarded((load,), more[-1] if len(more) > 1 else None)
 
-    def _copy_out(self, scope: Scope, line: IrLine, name: str, rest: str, _results: str) -> Sequence[Op]:
+    def _copy_out(self, scope: IrScope, line: IrLine, name: str, rest: str, _results: str) -> Sequence[Op]:
         head = cut_braces(rest)[0].partition(" : ")[0]
         detail = {"kind": head.partition(",")[0].partition("%")[0].strip()}
         return [Op(_COPIES_OUT[name], line.number, self.uses(scope, head, line), (), {"shared": "unit"}, detail)]
 
-    def _pointer_copy(self, scope: Scope, line: IrLine, _name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _pointer_copy(self, scope: IrScope, line: IrLine, _name: str, rest: str, result_text: str) -> Sequence[Op]:
         """Read a copy `%pointers, %buffer mask %mask other %other`."""
         head = cut_braces(rest)[0].partition(" : ")[0]
         pointer, buffer, *more = self.uses(scope, head, line)
@@ -147,7 +147,7 @@ class TtgirParser(IrParser):
             self.define(scope, result_text.strip(), [IrType("other", "!ttg.async.token")])
         return [op]
 
-    def _buffer(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _buffer(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
         """Read a load `%base[%offsets], %mask, %other` or a store of a value before it, as pointers made of offsets."""
         head, _, kind = cut_braces(rest)[0].rpartition(" : ")
         head = head.partition(" stride = ")[0]
@@ -162,7 +162,7 @@ class TtgirParser(IrParser):
         results = self.results(scope, result_text, [self.read_type(kind, line)])
         return [*made, Op(f"tt.{name[12:]}", line.number, (at, *stored, *rest_of), results)]
 
-    def _scaled_product(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _scaled_product(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
         """Read a product of two buffers with their scales: `%a, %b, %d[], %a_scale, %b_scale, %use, %predicate`."""
         op = self.plain(scope, line, name, _TOKENS.sub(r"\1", rest), result_text)
         elements = dict(re.findall(r"\b(lhs|rhs)\s*=\s*(\w+)", rest))
@@ -172,7 +172,7 @@ class TtgirParser(IrParser):
         dot = Op("tt.dot_scaled", op.line, (left, left_scale, right, right_scale, kept), (out,), op.attributes, detail)
         return [*self._opaque(op), *self._guarded((dot, Op(STORE, op.line, (out,), ())), predicate)]
 
-    def _product(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
+    def _product(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Sequence[Op]:
         """Read a product of two buffers, or of a tensor and a buffer, onto a tensor or onto tensor memory."""
         op = self.plain(scope, line, name, _TOKENS.sub(r"\1", rest), result_text)
         order = int(op.attributes.get("inputPrecision", "2").partition(":")[0])
@@ -188,7 +188,7 @@ class TtgirParser(IrParser):
         """Return results that nobody knows and that no count needs: tokens, buffers, what is read from one."""
         return [replace(op, name=OPAQUE, operands=(), results=(one,)) for one in op.results]
 
-    def _roles(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def _roles(self, scope: IrScope, line: IrLine, rest: str, result_text: str) -> Op:
         """Read all roles; the default one sees the names around it, the others only their parameters."""
         operands = self.uses(scope, rest.partition(")")[0], line)
         head = self.next()
@@ -198,7 +198,7 @@ class TtgirParser(IrParser):
         regions = [region]
         while (found := _PARTITION.match(self.peek())) is not None:
             self.next()
-            inner = Scope(scope)
+            inner = IrScope(scope)
             parameters = self.typed_names(inner, found.group(1), line)
             region, end = self.region(inner, parameters)
             regions.append(region)
@@ -211,7 +211,7 @@ class TtgirParser(IrParser):
         return _bare(self.lines[self.at]).text if self.at < len(self.lines) else ""
 
 
-_Reader = Callable[[TtgirParser, Scope, IrLine, str, str, str], Sequence[Op]]
+_Reader = Callable[[TtgirParser, IrScope, IrLine, str, str, str], Sequence[Op]]
 _READERS: tuple[tuple[Collection[str], _Reader], ...] = (
     (("ttg.warp_return", "ttg.warp_yield"), TtgirParser._end),
     (_ALIASES, TtgirParser._alias),

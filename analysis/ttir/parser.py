@@ -10,7 +10,7 @@ from kopt_kb.analysis.ttir.irtypes import IrType, parse_type, split_top
 from kopt_kb.analysis.ttir.lines import IrLine, clean_lines, cut_braces
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Op, Region, Successor
 
-__all__ = ["IrParser", "Scope", "parse_ttir"]
+__all__ = ["IrParser", "IrScope", "parse_ttir"]
 
 _NAME = r"%[\w$.-]+"
 _RESULTS = re.compile(rf"^({_NAME}(?::\d+)?(?:\s*,\s*{_NAME}(?::\d+)?)*)\s*=\s*(.*)$")
@@ -26,10 +26,10 @@ _WHILE = re.compile(r"^(?:\((.*?)\))?\s*:\s*(\(.*\)|\S+)\s*→\s*(.*)$")
 _IGNORED = ("tt.print", "tt.assert", "cf.assert", "gpu.barrier", "ttg.barrier", "gpu.thread_id", "llvm.intr.assume")
 
 
-class Scope:
+class IrScope:
     """Names visible in one region, nested like the text."""
 
-    def __init__(self, parent: Scope | None = None) -> None:
+    def __init__(self, parent: IrScope | None = None) -> None:
         self.names: dict[str, tuple[int, ...]] = dict(parent.names) if parent else {}
 
 
@@ -56,7 +56,7 @@ class IrParser:
         self.at += 1
         return self.lines[self.at - 1]
 
-    def define(self, scope: Scope, name: str, types: Sequence[IrType]) -> tuple[int, ...]:
+    def define(self, scope: IrScope, name: str, types: Sequence[IrType]) -> tuple[int, ...]:
         """Number new values of a name."""
         first = len(self.types)
         self.types.extend(types)
@@ -65,14 +65,14 @@ class IrParser:
         scope.names[name] = values
         return values
 
-    def use(self, scope: Scope, name: str, index: str | None, line: IrLine) -> int:
+    def use(self, scope: IrScope, name: str, index: str | None, line: IrLine) -> int:
         """Return the value that a name stands for."""
         values = scope.names.get(name)
         if values is None or int(index or 0) >= len(values):
             raise self.fail(line, f"{name} is used before it is defined", "give the whole module, unedited")
         return values[int(index or 0)]
 
-    def uses(self, scope: Scope, text: str, line: IrLine) -> tuple[int, ...]:
+    def uses(self, scope: IrScope, text: str, line: IrLine) -> tuple[int, ...]:
         """Return the values of all names in a text."""
         return tuple(self.use(scope, name, index, line) for name, index in _USE.findall(text))
 
@@ -89,7 +89,7 @@ class IrParser:
         inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
         return [self.read_type(item, line) for item in split_top(inner)]
 
-    def typed_names(self, scope: Scope, text: str, line: IrLine) -> tuple[int, ...]:
+    def typed_names(self, scope: IrScope, text: str, line: IrLine) -> tuple[int, ...]:
         """Define the names of a list `%a: type, …`."""
         values: list[int] = []
         for item in split_top(text):
@@ -117,15 +117,15 @@ class IrParser:
             raise self.fail(line, "a tt.func header that does not open a body")
         visibility, symbol, rest = match.groups()
         arguments = rest[: _closing(rest)]
-        scope = Scope()
+        scope = IrScope()
         parameters = self.typed_names(scope, arguments, line)
         body, _ = self.region(scope)
         names = tuple(self.names[value].lstrip("%") for value in parameters)
         return Function(line.string(symbol), line.number, visibility != "private", parameters, names, body)
 
-    def region(self, outer: Scope, parameters: tuple[int, ...] = ()) -> tuple[Region, IrLine]:
+    def region(self, outer: IrScope, parameters: tuple[int, ...] = ()) -> tuple[Region, IrLine]:
         """Read a region behind its opening brace; returns it with the line that closes it."""
-        scope = Scope(outer)
+        scope = IrScope(outer)
         blocks: list[Block] = []
         label, ops = "bb0", list[Op]()
         while True:
@@ -150,14 +150,14 @@ class IrParser:
             raise self.fail(line, f"cannot read {line.text[:40]!r} as an operation")
         return line.string(found.group(1)), found.group(2), result_text
 
-    def operations(self, scope: Scope, line: IrLine) -> Sequence[Op]:
+    def operations(self, scope: IrScope, line: IrLine) -> Sequence[Op]:
         """Return the operations of a line: one, or none for what counts nothing."""
         name, rest, result_text = self.parts(line)
         if name in _IGNORED:
             return ()
         return (self.operation(scope, line, name, rest, result_text),)
 
-    def operation(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
+    def operation(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
         """Return the operation of a line, its regions read."""
         special = {"scf.for": self.loop, "scf.while": self.loop_while, "scf.if": self.branch}.get(name)
         if special is not None:
@@ -166,7 +166,7 @@ class IrParser:
             return self.jump(scope, line, name, rest)
         return self.plain(scope, line, name, rest, result_text)
 
-    def results(self, scope: Scope, text: str, types: Sequence[IrType]) -> tuple[int, ...]:
+    def results(self, scope: IrScope, text: str, types: Sequence[IrType]) -> tuple[int, ...]:
         """Define an operation's results."""
         if not text:
             return ()
@@ -177,7 +177,7 @@ class IrParser:
             values.extend(self.define(scope, name, taken))
         return tuple(values)
 
-    def plain(self, scope: Scope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
+    def plain(self, scope: IrScope, line: IrLine, name: str, rest: str, result_text: str) -> Op:
         """Read an operation in the form that most have: operands, attributes, types."""
         regions: list[Region] = []
         if rest.endswith("({"):
@@ -202,7 +202,7 @@ class IrParser:
             name, line.number, operands, values, attributes_of(inside, line), detail, tuple(regions), literal=literal
         )
 
-    def generic_regions(self, scope: Scope, rest: str) -> tuple[str, list[Region]]:
+    def generic_regions(self, scope: IrScope, rest: str) -> tuple[str, list[Region]]:
         """Read the regions of an operation in generic form."""
         regions: list[Region] = []
         while True:
@@ -211,7 +211,7 @@ class IrParser:
             if end.text != "}, {":
                 return f"{rest} {end.text[1:].lstrip(' )')}", regions
 
-    def loop(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def loop(self, scope: IrScope, line: IrLine, rest: str, result_text: str) -> Op:
         """Read a counted loop."""
         match = _FOR.match(rest)
         if match is None:
@@ -221,7 +221,7 @@ class IrParser:
         initial = self.uses(scope, " ".join(pair[1] for pair in pairs), line)
         bounds = self.uses(scope, f"{lower} {upper} {step}", line)
         types = self.read_types(types_text, line) if types_text else []
-        inner = Scope(scope)
+        inner = IrScope(scope)
         parameters = self.define(inner, variable, [self.read_type(kind or "index", line)])
         for pair, carried_type in zip(pairs, types, strict=True):
             parameters += self.define(inner, pair[0].strip(), [carried_type])
@@ -232,7 +232,7 @@ class IrParser:
             regions=(body,),
         )  # fmt: skip
 
-    def loop_while(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def loop_while(self, scope: IrScope, line: IrLine, rest: str, result_text: str) -> Op:
         """Read a loop with a condition."""
         match = _WHILE.match(rest)
         if match is None:
@@ -240,7 +240,7 @@ class IrParser:
         carried, before_types, after_types = match.groups()
         pairs = [item.split("=") for item in split_top(carried or "")]
         initial = self.uses(scope, " ".join(pair[1] for pair in pairs), line)
-        inner, parameters = Scope(scope), tuple[int, ...]()
+        inner, parameters = IrScope(scope), tuple[int, ...]()
         for pair, kind in zip(pairs, self.read_types(before_types, line), strict=True):
             parameters += self.define(inner, pair[0].strip(), [kind])
         before, middle = self.region(inner, parameters)
@@ -251,7 +251,7 @@ class IrParser:
         values = self.results(scope, result_text, types)
         return Op("scf.while", line.number, initial, values, regions=(before, after))
 
-    def branch(self, scope: Scope, line: IrLine, rest: str, result_text: str) -> Op:
+    def branch(self, scope: IrScope, line: IrLine, rest: str, result_text: str) -> Op:
         """Read an if and its else."""
         condition, _, types_text = rest.partition("→")
         operands = self.uses(scope, condition, line)
@@ -264,7 +264,7 @@ class IrParser:
         values = self.results(scope, result_text, types)
         return Op("scf.if", line.number, operands, values, regions=tuple(regions))
 
-    def jump(self, scope: Scope, line: IrLine, name: str, rest: str) -> Op:
+    def jump(self, scope: IrScope, line: IrLine, name: str, rest: str) -> Op:
         """Read a branch to other blocks."""
         condition = self.uses(scope, rest.partition("^")[0], line)
         targets = [
