@@ -1,4 +1,9 @@
-"""JSON documents of any size, packed by gzip or not, walked from the outside in: only one element is held at a time."""
+"""JSON documents of any size, packed by gzip or not, walked from the outside in: only one element is held at a time.
+
+Not ijson: reports of profilers hold what it refuses (NaN, 64-bit handles with its quick numbers, names that are not
+UTF-8, a byte order mark), its errors name no place, and 40 kB of brackets take it 970 MiB. Without its C library it is
+13 times as slow, with it a third faster. `benchmarks/json_walkers.py` shows all of it.
+"""
 
 from __future__ import annotations
 
