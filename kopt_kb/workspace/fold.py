@@ -121,6 +121,8 @@ def _specs(state: WorkspaceState, _: Event, data: setup.SpecsRegistered) -> None
 
 
 def _targets(state: WorkspaceState, event: Event, data: setup.TargetSet) -> None:
+    if state.targets is not None:
+        state.superseded.append(state.targets)
     state.targets, state.targets_seq = data, event.seq
     state.rooflines = read_rooflines(data.work.get("rooflines", ()), where=f"event {event.seq}: rooflines")
     changed = data.work.get("problem")

@@ -51,6 +51,7 @@ class WorkspaceState:
         specs: Registered rows by key, the latest registration of each.
         unknown: Needed values nobody publishes, by key.
         targets: The targets in force, and the sequence number of the event that set them.
+        superseded: Targets that were in force before, oldest first: plans of that time speak of them.
         rooflines: The rooflines the targets in force were computed from, one a shape.
         measured: Measurement records by id, of rounds and benches.
         times: Sequence number → time of the event.
@@ -88,6 +89,7 @@ class WorkspaceState:
     unknown: Mapping[str, setup.UnknownRow] = field(default_factory=dict)
     targets: setup.TargetSet | None = None
     targets_seq: int = 0
+    superseded: list[setup.TargetSet] = field(default_factory=list)
     rooflines: tuple[RecordedRoofline, ...] = ()
     measured: dict[str, events.Measured] = field(default_factory=dict)
     times: dict[int, str] = field(default_factory=dict)

@@ -1,21 +1,36 @@
-"""Blocks of code in documents: every `kb` line is one that today's commands take, and what can run here is run."""
+"""Blocks of code in documents: all are run, but those that say above them what they need, as `<!-- needs: a GPU -->`.
+
+Every `kb` line, of those too, is one that today's commands take.
+"""
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+import yaml
+from markdown_it import MarkdownIt
 
 from kopt_kb.cli.completion import whole_parser
 from kopt_kb.cli.main import main
 from kopt_kb.errors import BadInput
+from kopt_kb.wiki.footnotes import read_footnotes
+from kopt_kb.wiki.page import read_front_matter
 
-_BLOCK = re.compile(r"^ *```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^ *```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"^(?: *<!-- needs: (?P<needs>[^>]+) -->\n)? *```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^ *```$",
+    re.DOTALL | re.MULTILINE,
+)
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -29,39 +44,18 @@ WALKED = {
     "docs/how-to/add_a_gpu.md": "tests/docs/test_how_to.py",
     "docs/how-to/add_a_rule.md": "tests/docs/test_how_to.py",
     "docs/how-to/add_an_op.md": "tests/docs/test_how_to.py",
+    "docs/how-to/test_kernels.md": "tests/kopt_kb/inline/test_pytest_plugin.py",
+    "docs/library.md": "tests/docs/test_library.py",
     "docs/projects.md": "tests/docs/test_projects.py",
+    "docs/tutorial.md": "below, by a test of its own",
 }
 """Page → the test that runs its blocks."""
 
-HERE = {
-    "docs/tutorial.md", "docs/memory.md", "docs/how-to/export_values.md", "docs/how-to/aka_plugin.md",
-    "docs/how-to/set_a_target.md", "docs/how-to/lint_texts.md", "docs/how-to/share_a_report.md",
-}  # fmt: skip
-"""Pages whose blocks are run below, line by line."""
+WITH_TORCH = {"docs/launch_records.md", "docs/problems.md", "docs/how-to/cuda_graphs.md"}
+CODES = {"kb tileir check": {0, 3}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1}, "kb audit repo": {0, 1}}
+"""Beginning of a line → how it may end where that is neither 0 nor 4: a check that found something."""
 
-PARTLY: dict[str, tuple[str, tuple[str, ...]]] = {
-    "docs/launch_records.md": (
-        "records are replayed on a GPU, other languages need their compilers; test_record.py has each form",
-        ("kb record kernels/rms_norm.py",),
-    ),
-    "docs/problems.md": (
-        "records are verified on a GPU; test_init_problem.py and test_suite.py run each form",
-        ("kb roofline",),
-    ),
-    "docs/cutile.md": (
-        "tuning/test_recipes.py runs a whole loop",
-        ("kb cutile check", "kb cutile recipes", "kb init tiles"),
-    ),
-    "docs/tileir.md": ("the last command starts kernels on a GPU", ("kb tileir check", "kb tileir classify")),
-    "docs/how-to/read_a_profile.md": (
-        "binary reports are not part of the repository; test_profile_read.py and test_profile_gap.py have recordings",
-        ("kb profile read counters.csv",),
-    ),
-}
-"""Page → why some of its lines are not run, and how those begin that are; all are held against the commands."""
-
-NOT_HERE = {"docs/tuning.md": "unpacks the bundle of a campaign on a GPU"}
-"""Page → why its blocks are not run; their lines are still held against the commands."""
+SHELL = {"sh", "bash", "console"}
 
 NORM = """
 import torch
@@ -74,16 +68,64 @@ def get_init_inputs():
     return []
 """
 
+ROPE = """
+import torch
+def reference(x, cos, sin):
+    low, high = x.double().chunk(2, dim=-1)
+    cos, sin = (one.double()[None, :, None, :] for one in (cos, sin))
+    return torch.cat((low * cos - high * sin, low * sin + high * cos), dim=-1)
+"""
 
-def _blocks(page: str) -> list[tuple[str, str]]:
-    return [(found["kind"], found["body"]) for found in _BLOCK.finditer((ROOT / page).read_text())]
+LAUNCH = """
+import triton
+import triton.language as tl
+@triton.jit
+def rope_kernel(x):
+    tl.store(x, tl.load(x))
+def rope(x, cos, sin):
+    rope_kernel[(1,)](x)
+    return x
+"""
+
+MODEL = """
+import torch
+def forward(x):
+    return torch.relu(x) + 1
+"""
+
+PROPOSE = """
+import json, sys
+state = json.load(sys.stdin)
+answer = {"category": "memory_traffic", "claim": "fewer bytes", "expected": "less time"}
+json.dump({**answer, "source": state["kernel"] + "# fewer\\n"}, sys.stdout)
+"""
 
 
-def _lines(page: str) -> list[str]:
-    """Return the command lines of a page, as they are typed."""
-    joined = [body.replace("\\\n", " ") for kind, body in _blocks(page) if kind in {"sh", "bash", "console"}]
-    lines = [line.strip() for body in joined for line in body.split("\n")]
-    return [line.removeprefix("$ ") for line in lines if line and not line.startswith("#")]
+class Block(NamedTuple):
+    """A block of a page: its kind, its text, and what it needs that is not everywhere."""
+
+    kind: str
+    body: str
+    needs: str
+
+
+def _blocks(page: str) -> list[Block]:
+    found = _BLOCK.finditer((ROOT / page).read_text())
+    return [Block(one["kind"], one["body"], one["needs"] or "") for one in found]
+
+
+def _lines(page: str, *, everything: bool = False) -> list[str]:
+    """Return the command lines of a page that can run here, as they are typed."""
+    blocks = [one for one in _blocks(page) if one.kind in SHELL and (everything or not one.needs)]
+    lines = [
+        (one.kind, line.strip()) for one in blocks for line in one.body.replace("\\\n", " ").split("\n") if line.strip()
+    ]
+    has_prompt = {one.kind for one in blocks if one.kind == "console"}
+    return [
+        line.removeprefix("$ ")
+        for kind, line in lines
+        if not line.startswith("#") and (kind not in has_prompt or line.startswith("$ "))
+    ]
 
 
 def _kb_words(line: str) -> list[str] | None:
@@ -94,17 +136,21 @@ def _kb_words(line: str) -> list[str] | None:
     return words[1:] if words and words[0] == "kb" else None
 
 
-def test_every_page_with_commands_is_run_or_says_why_not() -> None:
-    """And no page is named that has none."""
-    with_commands = {page for page in PAGES if _lines(page)}
-    assert with_commands == {*WALKED, *HERE, *PARTLY, *NOT_HERE}
+def test_no_block_escapes() -> None:
+    """Every fence says its language, what is indented is an example of a session, and most blocks need nothing special."""
+    for page in PAGES:
+        for token in MarkdownIt("commonmark").parse((ROOT / page).read_text()):
+            assert token.type != "fence" or token.info, (page, token.map)
+            assert token.type != "code_block" or token.content.startswith(">>> "), (page, token.map)
+    special = [block for page in PAGES for block in _blocks(page) if block.needs]
+    assert 10 < len(special) <= 20, [block.needs for block in special]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if _lines(page)])
+@pytest.mark.parametrize("page", [page for page in PAGES if _lines(page, everything=True)])
 def test_commands_are_those_of_today(page: str) -> None:
     """Each `kb` line parses: command, options and choices exist."""
     parser = whole_parser()
-    for line in _lines(page):
+    for line in _lines(page, everything=True):
         words = _kb_words(line)
         if words and words[0] != "units":  # the command that add_a_command.md adds
             try:
@@ -114,7 +160,7 @@ def test_commands_are_those_of_today(page: str) -> None:
 
 
 def _run(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run lines in a folder: `kb` in this process, anything else by a shell that finds it."""
+    """Run lines in a folder: `kb` in this process, anything else by a shell that finds it; campaigns are simulated."""
     monkeypatch.chdir(folder)
     shim = folder.parent / "bin"
     shim.mkdir()
@@ -123,12 +169,16 @@ def _run(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         (shim / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{shim}:/usr/bin:/bin")
     for line in lines:
-        words = _kb_words(line)
-        if words is not None and line == shlex.join(["kb", *words]):
-            assert main(words) in {0, 4}, line
-            continue
-        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, (line, done.stdout[-500:], done.stderr[-500:])
+        typed = line.partition("  #")[0].rstrip().replace("/tmp/", f"{folder.parent}/")
+        if typed.startswith("kb tune run ") and "--simulate" not in typed:
+            typed += " --simulate --samples 3 --budget-rounds 1"
+        words = _kb_words(typed)
+        if words is not None and typed in {shlex.join(["kb", *words]), f"kb {' '.join(words)}"}:
+            code = main(words)
+        else:
+            code = subprocess.run(["bash", "-c", typed], check=False).returncode
+        allowed = next((codes for begins, codes in CODES.items() if line.startswith(begins)), {0, 4})
+        assert code in allowed, line
 
 
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +189,7 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     out = capsys.readouterr().out
     for part in ("52 us, 2.581 TB/s: 64.53 % of the documented roof", "SIMULATED", "KB052: error", "UNKNOWN"):
         assert part in out, part
-    ((_, code),) = [block for block in _blocks("docs/tutorial.md") if block[0] == "python"]
+    (code,) = [block.body for block in _blocks("docs/tutorial.md") if block.kind == "python"]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "memory-bound target >= 3.6 TB/s" in done.stdout
 
@@ -159,39 +209,119 @@ def test_the_tutorial_finds_the_changed_digit(
     assert "4.8 TB/s" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", sorted(HERE - {"docs/tutorial.md"}))
+def _campaign(folder: Path, *more: str) -> None:
+    """A simulated campaign as the folder WORKSPACE."""
+    demo = ("--framework", "Triton", "--kernel-demo", "op:naive/rms_norm", "--op", "rms_norm", "--dtype", "bf16")
+    assert (
+        main(["init", "norm", "--platform", "H20", *demo, "--shape", "8192x4096", "--parent", str(folder), *more]) == 0
+    )
+    (folder / "WORKSPACE").symlink_to("kernel_opt_norm")
+    run = ("--simulate", "--yes", "--samples", "3", "--budget-rounds", "6")
+    assert main(["tune", "run", str(folder / "kernel_opt_norm"), *run]) == 0
+    (folder / "found.md").write_text("Rows that are not aligned take the slow path.\n")
+
+
+def _problems(folder: Path) -> None:
+    """A problem as the page writes it down, and one of KernelBench's form."""
+    (described,) = [block.body for block in _blocks("docs/problems.md") if block.kind == "toml"]
+    for name in ("rope", "KernelBench/level1"):
+        (folder / name).mkdir(parents=True)
+    (folder / "rope/problem.toml").write_text(described)
+    (folder / "rope/rope.py").write_text(ROPE)
+    (folder / "rope/kernel.py").write_text(LAUNCH)
+    (folder / "KernelBench/level1/36_RMSNorm_.py").write_text(NORM)
+
+
+def _profiles(folder: Path) -> None:
+    """A page of counters, and a recording of nsys."""
+    shutil.copy(ROOT / "tests/data/zoo/library.csv", folder / "counters.csv")
+    for name in ("report.sqlite", "trace.sqlite"):
+        (folder / name).write_bytes(gzip.decompress((ROOT / "tests/data/traces/nsys_h100.sqlite.gz").read_bytes()))
+    (folder / "propose.py").write_text(PROPOSE)
+
+
+def _code_objects(folder: Path) -> None:
+    """Machine code under the name of the page."""
+    shutil.copy(ROOT / "tests/data/code_objects/axpy.gfx942.hsaco", folder / "kernel.hsaco")
+
+
+def _foreign(folder: Path) -> None:
+    """A log that kb did not write, as a folder, a table and a repository."""
+    table = "round\tdecision\ttflops\tcheck\n1\tkeep\t10\tpass\n2\tkeep\t12\tpass\n"
+    (folder / "results.tsv").write_text(table)
+    for place in ("logs", "repo/agent"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "results.tsv").write_text(table)
+    git = "git -c user.name=a -c user.email=a@example.org -C repo"
+    steps = "git init -q -b main repo; {0} commit -q --allow-empty -m start; {0} checkout -q -b branch; {0} add .; "
+    subprocess.run(
+        ["bash", "-ec", steps.format(git) + f"{git} commit -q -m 'round 2: 12 TFLOPS'"], cwd=folder, check=True
+    )
+
+
+FURNISHED: dict[str, Callable[[Path], None]] = {
+    "docs/memory.md": _campaign,
+    "docs/how-to/read_a_profile.md": _profiles,
+    "docs/tuning.md": _profiles,
+    "docs/problems.md": _problems,
+    "docs/launch_records.md": _code_objects,
+    "docs/foreign_logs.md": _foreign,
+    "docs/how-to/cuda_graphs.md": lambda folder: (folder / "model.py").write_text(MODEL) and None,
+}
+"""Page → what it takes for granted beside the package's kernels."""
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _lines(page) and page not in WALKED])
 def test_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder with what the page takes for granted."""
-    folder = tmp_path / "folder"
-    shutil.copytree(ROOT / "kernels", folder / "kernels")
-    shutil.copytree(ROOT / "plugins", folder / "plugins")
-    for name in ("docs", "src"):
-        (folder / name).mkdir()
-    (folder / "README.md").write_text("The H20 reaches 4.0 TB/s.\n")
-    if page == "docs/memory.md":
-        demo = ["--platform", "H20", "--framework", "Triton", "--kernel-demo", "op:rms_norm", "--dtype", "bf16"]
-        assert main(["init", "norm", *demo, "--shape", "8192x4096", "--parent", str(folder)]) == 0
-    lines = [line for line in _lines(page) if "H100_PCIe.yaml" not in line]  # a file of another project
-    _run(lines, folder, monkeypatch)
-
-
-@pytest.mark.parametrize("page", sorted(PARTLY))
-def test_what_can_run_of_a_page_runs(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With the files that the page takes for granted: a problem of others, a recorded page of counters."""
-    if page in {"docs/launch_records.md", "docs/problems.md"}:
+    if page in WITH_TORCH:
         pytest.importorskip("torch")
-    chosen = [line for line in _lines(page) if line.startswith(PARTLY[page][1])]
-    assert len(chosen) == len(PARTLY[page][1]), chosen
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(ROOT / "kernels", tmp_path / "kernels")
-    shutil.copy(ROOT / "tests/data/zoo/library.csv", tmp_path / "counters.csv")
-    (tmp_path / "KernelBench/level1").mkdir(parents=True)
-    (tmp_path / "KernelBench/level1/36_RMSNorm_.py").write_text(NORM)
-    for line in chosen:
-        words = [word.replace("/tmp/", f"{tmp_path}/") for word in shlex.split(line)[1:]]
-        code = main(words)
-        said = capsys.readouterr()
-        assert code in ({0, 3} if words[:2] == ["tileir", "check"] else {0}), (line, said.err)
-        assert said.out, line
+    folder = tmp_path / "folder"
+    for name in ("kernels", "plugins"):
+        shutil.copytree(ROOT / name, folder / name)
+    for name in ("docs", "src/tilegym/ops/cutile"):
+        (folder / name).mkdir(parents=True)
+    for path, name in (("matmul.py", "src/tilegym/ops/cutile"),):
+        shutil.copy(ROOT / "kernels/cutile" / path, folder / name)
+    (folder / "README.md").write_text("The H20 reaches 4.0 TB/s.\n")
+    FURNISHED.get(page, lambda _: None)(folder)
+    _run([line for line in _lines(page) if "H100_PCIe.yaml" not in line], folder, monkeypatch)  # another project's file
+
+
+def test_other_blocks_are_what_they_say(repo_root: Path) -> None:
+    """Python that is not run by name runs here; data parse; pages of a wiki read; settings of CI name what there is."""
+    hooks = {one["id"] for one in yaml.safe_load((repo_root / ".pre-commit-hooks.yaml").read_text())}
+    inputs = set(yaml.safe_load((repo_root / "action.yml").read_text())["inputs"])
+    seen = set()
+    for page in sorted(set(PAGES) - {one for one in WALKED if one != "README.md"}):
+        for kind, body, needs in _blocks(page):
+            seen.add(kind)
+            if kind == "toml":
+                assert tomllib.loads(body)
+            elif kind == "python" and page != "README.md":
+                code = compile(body, page, "exec")
+                assert needs or exec(code, {"measure": lambda _: 1.0}) is None
+            elif kind == "yaml":
+                _settings(yaml.safe_load(body), hooks, inputs)
+            elif kind == "markdown":
+                assert read_front_matter(body) if body.startswith("---") else _notes(body)
+            elif kind == "text":
+                words, document = body.strip().split("\n")
+                assert words.startswith("claude mcp add kopt-kb -- kb mcp") and "mcpServers" in json.loads(document)
+    assert seen == SHELL - {"bash"} | {"toml", "python", "yaml", "markdown", "text", "mermaid"}
+
+
+def _notes(body: str) -> bool:
+    """Whether the definitions of a page stand, once their titles and addresses are filled in."""
+    found, bad = read_footnotes(body.replace("…", "https://example.org/a").split("\n"), evidence=True)
+    return bool(found) and not bad
+
+
+def _settings(found: object, hooks: set[str], inputs: set[str]) -> None:
+    """Hold a block of a workflow or of pre-commit against what the repository offers."""
+    assert isinstance(found, list)
+    for one in found:
+        if "uses" in one:
+            assert set(one["with"]) <= inputs, one
+        else:
+            assert {hook["id"] for hook in one["hooks"]} <= hooks, one

@@ -65,9 +65,10 @@ def _current_plan(layout: Layout) -> Path | None:
 
 
 def _own_values(state: WorkspaceState) -> list[Value]:
-    """Return targets and measured rates of this journal."""
+    """Return targets, those of before too, and measured rates of this journal."""
     values: list[Value] = []
-    for target in state.targets.targets if state.targets else ():
+    in_force = () if state.targets is None else (state.targets,)
+    for target in (one for each in (*state.superseded, *in_force) for one in each.targets):
         if target.unit:
             one = unit(target.unit)
             values.append((one.dimension, Fraction(target.value) * one.factor))

@@ -36,6 +36,17 @@ def test_set_then_audit(folder, capsys):
     assert main(["audit", str(folder)]) == 0
 
 
+def test_a_plan_may_speak_of_the_target_of_its_time(folder, capsys):
+    """Plans of earlier rounds stay as they are when the targets change; a number that was never a target is found."""
+    for number, rate in (("0", "1.8"), ("1", "1.9")):
+        (folder / f"plans/v{number}_plan.md").write_text(f"- target: 64x64: >= {rate} TB/s\n")
+    assert main(["workspace", "set", str(folder), "--target-factor", "0.75", "--reason", "x", "--by", "ann"]) == 0
+    capsys.readouterr()
+    assert main(["audit", str(folder), "--json"]) == 1
+    (finding,) = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["code"] == "unsourced"]
+    assert (finding["file"], finding["line"]) == ("plans/v1_plan.md", 1)
+
+
 @pytest.mark.parametrize(
     "words",
     [
