@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.ttir import TensorArg, count_ir, parse_ttir
-from kopt_kb.analysis.ttir.arguments import Argument
+from kopt_kb.analysis.ttir.arguments import KernelArgument
 
 IR = Path(__file__).resolve().parent.parent / "tests" / "data" / "ttir"
 BAR_S = 0.010
 SIZE = 8192
 SQUARE = TensorArg((SIZE, SIZE), "fp16")
-GEMM: dict[int | str, Argument] = {
+GEMM: dict[int | str, KernelArgument] = {
     **dict.fromkeys(range(3), SQUARE),
     **dict.fromkeys(("m", "n", "k", "stride_am", "stride_bk", "stride_cm"), SIZE),
 }
-SMALL: dict[int | str, Argument] = {
+SMALL: dict[int | str, KernelArgument] = {
     "m": 1000, "n": 1104, "k": 520, "stride_am": 520, "stride_bk": 1104, "stride_cm": 1104,
 }  # fmt: skip
-CASES: tuple[tuple[str, str, int | tuple[int, ...], dict[int | str, Argument], Any], ...] = (
+CASES: tuple[tuple[str, str, int | tuple[int, ...], dict[int | str, KernelArgument], Any], ...] = (
     ("gemm 8192^3", "gemm", 4096, GEMM, "shape"),
     ("flash S=16384 BH=64", "flash", (128, 64), {"seq": 16384}, "shape"),
     ("vadd n=1e6", "vadd", 977, {"n": 1_000_003}, "shape"),

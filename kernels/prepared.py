@@ -18,7 +18,7 @@ from typing import Any
 
 from kopt_kb.wire import Wire, canonical
 
-__all__ = ["MARK", "SizeTime", "Trial", "compare"]
+__all__ = ["MARK", "SizeTime", "VersionTrial", "compare"]
 
 MARK = "prepared: "
 """What the one line of the result begins with; kernels print as they like."""
@@ -34,7 +34,7 @@ class SizeTime(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Wire):
+class VersionTrial(Wire):
     """Two versions of a file on the same inputs.
 
     Attributes:
@@ -56,7 +56,7 @@ class Trial(Wire):
 
 def compare(
     original: str, prepared: str, driver: str, shape: tuple[int, ...], dtype: str, sizes: tuple[int, ...]
-) -> Trial:
+) -> VersionTrial:
     """Run both versions and return what they have in common.
 
     Args:
@@ -77,7 +77,7 @@ def compare(
         if type(kernel).__name__ == "TileirChoice" and kernel.refused
     )
     times = tuple(_times(bench, one, two, size) for size in sizes) if bench is not None else ()
-    return Trial(_device(), len(first), equal, difference, refused, times)
+    return VersionTrial(_device(), len(first), equal, difference, refused, times)
 
 
 def _load(path: str, name: str) -> ModuleType:

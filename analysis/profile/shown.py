@@ -5,7 +5,7 @@ from __future__ import annotations
 from kopt_kb.analysis.profile.kernel_profile import KernelProfile
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Block, FactsBlock, TableBlock, Text
+from kopt_kb.markup.blocks import CellText, FactsBlock, ReportBlock, TableBlock
 from kopt_kb.quantity.readable import duration, rounded
 
 __all__ = ["COLUMNS", "profile_blocks", "record_of"]
@@ -28,10 +28,10 @@ def record_of(profile: KernelProfile) -> Record:
     return {**dict(zip(COLUMNS, own, strict=True)), **metrics}
 
 
-def profile_blocks(profile: KernelProfile) -> tuple[Block, ...]:
+def profile_blocks(profile: KernelProfile) -> tuple[ReportBlock, ...]:
     """Return a kernel with its metrics."""
     record = record_of(profile)
-    rows: list[tuple[str, Text]] = [
+    rows: list[tuple[str, CellText]] = [
         ("kernel", profile.function),
         ("report", f"{profile.source.file} ({profile.source.tool})"),
         ("device", profile.device or "not named"),

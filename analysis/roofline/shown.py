@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach
 from kopt_kb.analysis.roofline.roofline import Roofline
-from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, TableBlock, Text
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, TableBlock
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, si
 
@@ -17,7 +17,7 @@ def roofline_title(roofline: Roofline) -> str:
     return " ".join(filter(None, (roofline.work.op or "work", shape, roofline.work.dtype, "on", roofline.platform)))
 
 
-def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block, ...]:
+def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[ReportBlock, ...]:
     """Return what a roofline says.
 
     Args:
@@ -25,9 +25,9 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
         times: What it means in seconds, with the times that were measured.
     """
     roofs = [row for ceiling in found.roofs() for row in _roof(ceiling.name, ceiling.documented, ceiling.measured)]
-    blocks: list[Block] = [FactsBlock(tuple(_verdict(found, times)))]
+    blocks: list[ReportBlock] = [FactsBlock(tuple(_verdict(found, times)))]
     blocks.append(TableBlock("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
-    work: list[tuple[Text, ...]] = [
+    work: list[tuple[CellText, ...]] = [
         (f"useful operations, {flop.dtype} {flop.engine}", si(flop.useful.value, "FLOP"), flop.useful.exactness)
         for flop in found.work.flops
     ]
@@ -44,11 +44,11 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Block,
     return (*blocks, Bullets(tuple(told))) if told else tuple(blocks)
 
 
-def _verdict(roofline: Roofline, times: Reach | None) -> list[tuple[str, Text]]:
+def _verdict(roofline: Roofline, times: Reach | None) -> list[tuple[str, CellText]]:
     target, value = roofline.target, roofline.target.value
     sources = value.citation_texts if isinstance(value, Quantity) else ()
     limiter = f", by the {roofline.limiter} roof" if roofline.limiter else ""
-    rows: list[tuple[str, Text]] = [
+    rows: list[tuple[str, CellText]] = [
         ("bound", f"{roofline.bound}{limiter}"),
         ("intensity", f"{rounded(roofline.intensity.si)} FLOP/B, ridge {_ridge(roofline)}"),
         ("target", Cell(target.line(), f"{rounded(target.factor)} x {target.basis} {target.name}", sources)),
@@ -79,8 +79,8 @@ def _measured(reach: MeasuredReach) -> Cell:
     return Cell(f"{share}, {met}", tone=tone)  # type: ignore[arg-type]
 
 
-def _roof(name: str, documented: Quantity | Unknown, measured: Quantity | None) -> list[tuple[Text, ...]]:
-    rows: list[tuple[Text, ...]] = []
+def _roof(name: str, documented: Quantity | Unknown, measured: Quantity | None) -> list[tuple[CellText, ...]]:
+    rows: list[tuple[CellText, ...]] = []
     for basis, value in (("documented", documented), ("measured", measured)):
         if isinstance(value, Unknown):
             rows.append((name, basis, Cell("UNKNOWN", f"needs {', '.join(value.needs)}", tone="warn"), "-"))

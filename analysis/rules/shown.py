@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.verdict import Verdict
-from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, TableBlock, Text
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import percent
 
@@ -12,16 +12,16 @@ __all__ = ["verdict_blocks"]
 _NEAR = 0.1
 
 
-def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[Block, ...]:
+def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[ReportBlock, ...]:
     """Return what a verdict says; `letters` is the most of each text."""
-    rows: list[tuple[str, Text]] = [
+    rows: list[tuple[str, CellText]] = [
         ("bottleneck", Cell(verdict.bottleneck, f"rule {verdict.code}")),
         ("limiter", verdict.limiter),
         ("evidence", clipped(verdict.proof, letters)),
     ]
     rows += [(f"worth of {limiter}", clipped(str(worth), letters)) for limiter, worth in verdict.worth.items()]
     rows += [("doubt", Cell(clipped(each, letters), tone="warn")) for each in verdict.doubts]
-    blocks: list[Block] = [FactsBlock(tuple(rows))]
+    blocks: list[ReportBlock] = [FactsBlock(tuple(rows))]
     near = [roof for roof in verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
     if near:
         cells = tuple(

@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass, field, replace
 
 from kopt_kb.analysis.tileir.affine import ONE, ZERO, Affine, Axis, Poly, atom
-from kopt_kb.analysis.tileir.motion import Block, Bound, Known, Mask, assigned, called, growth, moved
+from kopt_kb.analysis.tileir.motion import AxisBound, BlockPointer, Known, Mask, assigned, called, growth, moved
 from kopt_kb.analysis.tileir.source import language_name, statements
 
-__all__ = ["Accesses", "Block", "Bound", "Mask", "TileAccess", "accesses_of"]
+__all__ = ["Accesses", "AxisBound", "BlockPointer", "Mask", "TileAccess", "accesses_of"]
 
 _INTEGER = re.compile(r"\bu?int(32|64)$")
 _TRANSPARENT = frozenset({"max_contiguous", "multiple_of", "max_constancy"})
@@ -35,7 +35,7 @@ class TileAccess:
     call: ast.Call
     statement: ast.stmt
     store: bool
-    address: Affine | Block | None
+    address: Affine | BlockPointer | None
     mask: Mask | None
     loops: tuple[tuple[ast.stmt, dict[str, int], dict[str, Known]], ...]
     versions: dict[str, int]
@@ -202,7 +202,7 @@ class _Walk:
                 node,
                 self.statement,
                 store,
-                address if isinstance(address, Affine | Block) else None,
+                address if isinstance(address, Affine | BlockPointer) else None,
                 known if isinstance(known, Mask) else None,
                 tuple(self.loops),
                 dict(self.versions),
@@ -216,7 +216,7 @@ class _Walk:
         """Return what an expression is."""
         method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         known = method(node) if method is not None else None
-        return known if known is None or isinstance(known, Affine | Mask | Block) else None
+        return known if known is None or isinstance(known, Affine | Mask | BlockPointer) else None
 
     def _number(self, node: ast.expr) -> Poly | None:
         known = self.of(node)
@@ -282,7 +282,7 @@ class _Walk:
         at, axis = one.axes[0]
         if axis.wrap is not None:
             return other
-        return Mask((Bound(at, axis.origin, axis.size, two.base),), one.rank)
+        return Mask((AxisBound(at, axis.origin, axis.size, two.base),), one.rank)
 
     def _of_subscript(self, node: ast.Subscript) -> Known:
         inner = self.of(node.value)
@@ -312,7 +312,7 @@ class _Walk:
             return self._block(node)
         if name == "advance" and len(node.args) == 2:
             block, moves = self.of(node.args[0]), self._numbers(node.args[1])
-            if isinstance(block, Block) and moves is not None and len(moves) == len(block.offsets):
+            if isinstance(block, BlockPointer) and moves is not None and len(moves) == len(block.offsets):
                 return replace(block, offsets=tuple(a + b for a, b in zip(block.offsets, moves, strict=True)))
             return None
         return self._opaque(node) if name in _PURE else None
@@ -333,7 +333,7 @@ class _Walk:
         if not isinstance(target, Affine) or target.axes or any(one is None for one in parts):
             return None
         shape, strides, offsets, sizes = (one or () for one in parts)
-        return Block(target, shape, strides, offsets, sizes) if len(sizes) == 2 else None
+        return BlockPointer(target, shape, strides, offsets, sizes) if len(sizes) == 2 else None
 
 
 def _conjunction(one: Known, two: Known, node: ast.BinOp) -> Known:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kopt_kb.analysis.tileir.accesses import Accesses, TileAccess, accesses_of
 from kopt_kb.analysis.tileir.affine import ONE, Affine, Axis, Poly
-from kopt_kb.analysis.tileir.motion import Block, Known
+from kopt_kb.analysis.tileir.motion import BlockPointer, Known
 from kopt_kb.analysis.tileir.operations import DOTS, REDUCTIONS, SCANS
 from kopt_kb.analysis.tileir.source import language_name
 from kopt_kb.analysis.tileir.uses import handed_on, shape_of, used_as_numbers
@@ -110,7 +110,7 @@ def tiles_of(function: ast.FunctionDef, names: dict[str, str]) -> Tiles:
     return Tiles(tuple(descriptors), tuple(refusals), proof.apart())
 
 
-def _is_vector(address: Affine | Block | None) -> bool:
+def _is_vector(address: Affine | BlockPointer | None) -> bool:
     return isinstance(address, Affine) and (address.rank < 2 or len(address.axes) < 2)
 
 
@@ -150,7 +150,9 @@ class _Proof:
         if not pointer:
             raise _Refused("which parameter it points into can't be told")
         self._check_uses(access, pointer)
-        sides = self._block_sides(access, address) if isinstance(address, Block) else self._sides(access, address)
+        sides = (
+            self._block_sides(access, address) if isinstance(address, BlockPointer) else self._sides(access, address)
+        )
         fast = self._fast(sides)
         slow, quick = sides[1 - fast], sides[fast]
         shape, sizes = (slow.extent, quick.extent), (slow.size, quick.size)
@@ -176,7 +178,7 @@ class _Proof:
         name = self._parameter(extent.single or "")
         return DescriptorNeed("extent", pointer, (name,)) if name else True
 
-    def _settled(self, access: TileAccess) -> Affine | Block | None:
+    def _settled(self, access: TileAccess) -> Affine | BlockPointer | None:
         """Return an address whose pointer stands in its base: `p + lanes` reads as lanes that begin at p."""
         address = access.address
         if not isinstance(address, Affine):
@@ -233,7 +235,7 @@ class _Proof:
         value = access.call.args[1] if len(access.call.args) > 1 else None
         shape = shape_of(value, self.function, self.names) if value is not None else None
         address = access.address
-        if isinstance(address, Block):
+        if isinstance(address, BlockPointer):
             sizes = address.sizes
         else:
             sizes = tuple(one.size for _, one in address.axes) if address is not None else ()
@@ -297,7 +299,7 @@ class _Proof:
                 return False
         return uses == 0
 
-    def _block_sides(self, access: TileAccess, block: Block) -> tuple[_Side, _Side]:
+    def _block_sides(self, access: TileAccess, block: BlockPointer) -> tuple[_Side, _Side]:
         given = {one.arg: one.value for one in access.call.keywords}
         checked = given.get("boundary_check") or (access.call.args[2 if access.store else 1 :][:1] or [None])[0]  # type: ignore[list-item]
         if access.store and checked is None:
@@ -391,8 +393,8 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _base(address: Affine | Block | None) -> Poly:
-    return address.target.base if isinstance(address, Block) else address.base if address is not None else Poly()
+def _base(address: Affine | BlockPointer | None) -> Poly:
+    return address.target.base if isinstance(address, BlockPointer) else address.base if address is not None else Poly()
 
 
 def _offset(base: Poly, pointer: str) -> Poly:

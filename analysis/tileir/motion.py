@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from kopt_kb.analysis.tileir.affine import ONE, Affine, Poly
 
-__all__ = ["Block", "Bound", "Known", "Mask", "assigned", "called", "growth", "moved"]
+__all__ = ["AxisBound", "BlockPointer", "Known", "Mask", "assigned", "called", "growth", "moved"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class AxisBound:
     """`origin + arange(0, size) < limit` along an axis; `size` is None for the lower bound 0, which says nothing."""
 
     axis: int
@@ -24,7 +24,7 @@ class Bound:
 class Mask:
     """Bounds along axes, all of which hold; `other` says what else is tested."""
 
-    bounds: tuple[Bound, ...] = ()
+    bounds: tuple[AxisBound, ...] = ()
     rank: int = 0
     other: str = ""
 
@@ -34,7 +34,7 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockPointer:
     """A block pointer: where it points and its shape, strides, offsets and block sizes."""
 
     target: Affine
@@ -44,7 +44,7 @@ class Block:
     sizes: tuple[Poly, ...]
 
 
-Known = Affine | Mask | Block | None
+Known = Affine | Mask | BlockPointer | None
 
 
 def growth(one: ast.stmt, name: str) -> ast.expr | None:
@@ -70,7 +70,7 @@ def moved(value: Known, step: tuple[Poly, ...] | None, count: tuple[Poly, Poly] 
     known = tuple(one for one in rates if one is not None)
     if len(known) != len(step):
         return None
-    if isinstance(value, Block) and len(known) == len(value.offsets):
+    if isinstance(value, BlockPointer) and len(known) == len(value.offsets):
         return replace(value, offsets=tuple(a + passed * b for a, b in zip(value.offsets, known, strict=True)))
     return (
         _moved_axis(value, passed, known[0]) if isinstance(value, Affine) and value.axes and len(known) == 1 else None

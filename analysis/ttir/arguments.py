@@ -14,7 +14,7 @@ from kopt_kb.analysis.ttir.irtypes import parse_type
 from kopt_kb.analysis.ttir.model import Function, IrError, Module
 from kopt_kb.problem.dtypes import format_of
 
-__all__ = ["Argument", "Binding", "TensorArg", "bind"]
+__all__ = ["Binding", "KernelArgument", "TensorArg", "bind"]
 
 _FIRST_BASE = 1 << 40
 _ALIGNMENT = 1 << 12
@@ -66,7 +66,7 @@ class TensorArg:
         return min(self.span_bytes(), prod(extents) * self.itemsize_bytes())
 
 
-Argument = int | float | bool | TensorArg
+KernelArgument = int | float | bool | TensorArg
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Binding:
     bases: Mapping[int, int]
 
 
-def bind(module: Module, kernel: Function, args: Mapping[int | str, Argument]) -> Binding:
+def bind(module: Module, kernel: Function, args: Mapping[int | str, KernelArgument]) -> Binding:
     """Match arguments to parameters by position or IR name and give every pointer an address.
 
     A tensor given for a host descriptor also fills the shape and stride parameters that follow it.

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from kopt_kb.analysis.ttir.arguments import Argument, Binding, bind
+from kopt_kb.analysis.ttir.arguments import Binding, KernelArgument, bind
 from kopt_kb.analysis.ttir.cfg import run_function
 from kopt_kb.analysis.ttir.machine import Machine
 from kopt_kb.analysis.ttir.model import Block, Function, IrError, Module, Region
@@ -36,7 +36,7 @@ _MOST_SPLITS = 256
 def count_ir(
     module_or_text: Module | str,
     grid: int | Sequence[int],
-    args: Mapping[int | str, Argument],
+    args: Mapping[int | str, KernelArgument],
     *,
     mode: Mode | Literal["every_lane"] = "shape",
     file: str = "<ir>",

@@ -29,7 +29,7 @@ _CASTS = ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "tt.
 _LOGIC = {"arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor}
 _ADDRESSES = ("tt.ptr_to_int", "tt.int_to_ptr")
 
-Result = Array | Shifted
+ShiftedResult = Array | Shifted
 
 
 class ApartError(Exception):
@@ -60,7 +60,7 @@ def agreed(numbers: Array, low: int, high: int) -> int:
     raise ApartError(labels.reshape(-1).astype(np.int64))
 
 
-def parts(value: Result) -> Shifted | None:
+def parts(value: ShiftedResult) -> Shifted | None:
     """An integer value as base and pattern; None for an array whose lanes differ between programs, and for bools."""
     if isinstance(value, Shifted):
         return value
@@ -72,7 +72,7 @@ def parts(value: Result) -> Shifted | None:
     return Shifted(np.zeros(1, np.int64), whole) if value.shape[0] == 1 else None
 
 
-def _whole(value: Shifted, width: Any) -> Result | None:
+def _whole(value: Shifted, width: Any) -> ShiftedResult | None:
     """A result in its simplest form: an array where programs or lanes agree; None when it leaves its width."""
     info = np.iinfo(width)
     low, high = value.bounds()
@@ -81,7 +81,9 @@ def _whole(value: Shifted, width: Any) -> Result | None:
     return value.dense(width) if value.pattern.size == 1 or value.base.size == 1 else value
 
 
-def evaluate_shifted(op: Op, kinds: Sequence[IrType], result: IrType, values: Sequence[Result]) -> Result | None:
+def evaluate_shifted(
+    op: Op, kinds: Sequence[IrType], result: IrType, values: Sequence[ShiftedResult]
+) -> ShiftedResult | None:
     """The result of an integer operation on values that are alike but for a shift; None where it has no such form.
 
     Raises:
@@ -108,7 +110,7 @@ def evaluate_shifted(op: Op, kinds: Sequence[IrType], result: IrType, values: Se
     return None if made is None else _whole(made, width)
 
 
-def _worth_it(values: Sequence[Result]) -> bool:
+def _worth_it(values: Sequence[ShiftedResult]) -> bool:
     """Whether lanes would be repeated for each program."""
     if any(isinstance(value, Shifted) for value in values):
         return True
@@ -222,7 +224,7 @@ def _compared(predicate: str, one: Shifted, two: Shifted) -> Array | None:
     return compare(predicate, lanes, np.int64(agreed(shift, int(lanes.min()) - 1, int(lanes.max()) + 1)))
 
 
-def _logic(combine: np.ufunc, values: Sequence[Result]) -> Array | None:
+def _logic(combine: np.ufunc, values: Sequence[ShiftedResult]) -> Array | None:
     """Bools of programs with bools of lanes: programs that differ in theirs are told apart."""
     known = []
     for value in values:
@@ -238,7 +240,7 @@ def _logic(combine: np.ufunc, values: Sequence[Result]) -> Array | None:
     return np.asarray(combine(*known))
 
 
-def _selected(values: Sequence[Result], width: Any) -> Result | None:
+def _selected(values: Sequence[ShiftedResult], width: Any) -> ShiftedResult | None:
     condition, one, two = values[0], parts(values[1]), parts(values[2])
     if isinstance(condition, Shifted) or one is None or two is None:
         return None

@@ -18,7 +18,8 @@ from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileR
 from kopt_kb.wire import Wire, parse, plain, read
 
 __all__ = [
-    "HEAD_BYTES", "MAX_FRAME_BYTES", "Answered", "Outcome", "asked", "outcome_of", "read_frame", "request_of", "said",
+    "HEAD_BYTES", "MAX_FRAME_BYTES", "Answered", "CompileOutcome", "asked", "outcome_of", "read_frame", "request_of",
+    "said",
 ]  # fmt: skip
 
 HEAD_BYTES = 64
@@ -26,10 +27,10 @@ HEAD_BYTES = 64
 MAX_FRAME_BYTES = 1 << 29
 """An answer of more bytes is refused: texts of the compiler and code objects of all kernels of a file."""
 
-Outcome = list[Compilation] | KoptError
+CompileOutcome = list[Compilation] | KoptError
 """What became of one request: its kernels, or the error that ended it."""
 
-Answered = Outcome | Listed
+Answered = CompileOutcome | Listed
 """The same of any request: a listing has neither kernels nor an error."""
 
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 import kopt_kb
 from kopt_kb.errors import KoptError
-from kopt_kb.kernels.compile.frames import HEAD_BYTES, Answered, Outcome, asked, outcome_of, read_frame
+from kopt_kb.kernels.compile.frames import HEAD_BYTES, Answered, CompileOutcome, asked, outcome_of, read_frame
 from kopt_kb.kernels.compile.request import Compilation, CompileFailed, CompileRequest, Listed
 from kopt_kb.owned import owned_folder
 from kopt_kb.process import ChildLimits, environment
@@ -77,13 +77,13 @@ class CompilePool:
             raise outcome
         return outcome if isinstance(outcome, Listed) else Listed(())
 
-    def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, Outcome]]:
+    def compile_all(self, requests: Iterable[CompileRequest]) -> Iterator[tuple[int, CompileOutcome]]:
         """Yield (position of the request, outcome) as jobs end, over all workers."""
         jobs: queue.SimpleQueue[tuple[int, CompileRequest]] = queue.SimpleQueue()
         total = 0
         for total, request in enumerate(requests, start=1):
             jobs.put((total - 1, request))
-        results: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
+        results: queue.SimpleQueue[tuple[int, CompileOutcome]] = queue.SimpleQueue()
         for worker in self._workers[: max(total, 1)]:
             threading.Thread(target=self._serve, args=(worker, jobs, results), daemon=True).start()
         for _ in range(total):
@@ -94,7 +94,7 @@ class CompilePool:
         self,
         worker: _Worker,
         jobs: queue.SimpleQueue[tuple[int, CompileRequest]],
-        results: queue.SimpleQueue[tuple[int, Outcome]],
+        results: queue.SimpleQueue[tuple[int, CompileOutcome]],
     ) -> None:
         while True:
             try:
@@ -103,7 +103,7 @@ class CompilePool:
                 return
             results.put((position, self._ended(worker, request)))
 
-    def _ended(self, worker: _Worker, request: CompileRequest) -> Outcome:
+    def _ended(self, worker: _Worker, request: CompileRequest) -> CompileOutcome:
         found = worker.run(request, self._time_limit_s, self._start_limit_s)
         return [] if isinstance(found, Listed) else found
 

@@ -21,11 +21,11 @@ __all__ = [
     "Keywords",
     "Launch",
     "LaunchRecord",
-    "Member",
     "NullArg",
     "ScalarArg",
     "Step",
     "StructArg",
+    "StructMember",
     "TensorAddress",
     "TensorMapArg",
     "TensorView",
@@ -174,7 +174,7 @@ class NullArg(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Member(Wire):
+class StructMember(Wire):
     """A member of a structure: its first byte in it, and what it holds."""
 
     offset: int
@@ -191,7 +191,7 @@ class StructArg(Wire):
     """A structure by value; bytes that are no member's are zero."""
 
     size_bytes: int
-    members: tuple[Member, ...]
+    members: tuple[StructMember, ...]
     name: str = ""
     kind: Literal["struct"] = "struct"
 
@@ -200,9 +200,9 @@ class StructArg(Wire):
         """Return a structure whose members lie as C lays them out, each at a multiple of its size."""
         members, at, widest = [], 0, 1
         for value in values:
-            size = Member(0, value).size_bytes
+            size = StructMember(0, value).size_bytes
             at = -(-at // size) * size
-            members.append(Member(at, value))
+            members.append(StructMember(at, value))
             at, widest = at + size, max(widest, size)
         return cls(-(-at // widest) * widest, tuple(members), name)
 

@@ -11,7 +11,7 @@ from kopt_kb.analysis.rules.shown import verdict_blocks
 from kopt_kb.cli.page_output import made_by, save_report
 from kopt_kb.cli.profile_text import JudgedKernel, total_s
 from kopt_kb.errors import BadInput
-from kopt_kb.markup.blocks import Block, Bullets, Cell, FactsBlock, Page, Section, TableBlock, Text
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, ReportPage, Section, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded
 from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
@@ -37,7 +37,7 @@ def save_read(args: argparse.Namespace, reports: JudgedReports) -> list[str]:
     program, picture = made_by(), _picture(reports.kernels)
     name = ", ".join(dict.fromkeys(one.file for one in reports.reports))
 
-    def make(level: CutLevel) -> Page:
+    def make(level: CutLevel) -> ReportPage:
         return read_page(reports, picture, program, level)
 
     return save_report(args, lambda: fitted(make, name, _LEVELS), lambda: markdown(make(_LEVELS[1])))
@@ -47,7 +47,7 @@ def save_diff(args: argparse.Namespace, found: ProfileDiff) -> list[str]:
     """Write the reports of `kb profile diff`; return one line a file."""
     program = made_by()
 
-    def make(level: CutLevel) -> Page:
+    def make(level: CutLevel) -> ReportPage:
         return diff_page(found, program, level)
 
     return save_report(args, lambda: fitted(make, found.baseline, _LEVELS), lambda: markdown(make(_LEVELS[1])))
@@ -66,10 +66,12 @@ def _picture(kernels: Sequence[JudgedKernel]) -> Picture | None:
         return None
 
 
-def read_page(reports: JudgedReports, picture: Picture | None, program: str, level: CutLevel = _LEVELS[0]) -> Page:
+def read_page(
+    reports: JudgedReports, picture: Picture | None, program: str, level: CutLevel = _LEVELS[0]
+) -> ReportPage:
     """Return the page of reports: kernels by time, their roofline, a section for each verdict."""
     letters = level.letters
-    files: list[tuple[str, Text]] = [
+    files: list[tuple[str, CellText]] = [
         (
             "report",
             clipped(
@@ -81,7 +83,7 @@ def read_page(reports: JudgedReports, picture: Picture | None, program: str, lev
     products = ", ".join(dict.fromkeys(str(one.platform.id) for one in reports.kernels if one.platform is not None))
     files += [("product", products or Cell("not known", tone="warn")), ("kernels", str(len(reports.kernels)))]
     shown = reports.kernels[: level.rows]
-    lead: list[Block] = [FactsBlock(tuple(files[-40:])), _kernels(shown, reports.kernels, letters)]
+    lead: list[ReportBlock] = [FactsBlock(tuple(files[-40:])), _kernels(shown, reports.kernels, letters)]
     if len(reports.kernels) > len(shown):
         text = f"{len(reports.kernels) - len(shown)} kernels that take less are left out; --json has all."
         lead.append(Cell(text, tone="warn"))
@@ -97,7 +99,7 @@ def read_page(reports: JudgedReports, picture: Picture | None, program: str, lev
     notes = dict.fromkeys(clipped(note, letters) for one in shown for note in one.profile.notes)
     if notes:
         sections.append(Section("Notes", (Bullets(tuple(notes)),)))
-    return Page(
+    return ReportPage(
         "Profile " + clipped(", ".join(dict.fromkeys(Path(one.file).name for one in reports.reports)), 200),
         tuple(lead),
         sections,
@@ -107,7 +109,7 @@ def read_page(reports: JudgedReports, picture: Picture | None, program: str, lev
 
 def _kernels(shown: Sequence[JudgedKernel], every: Sequence[JudgedKernel], letters: int) -> TableBlock:
     whole_s = sum(map(total_s, every))
-    rows: list[tuple[Text, ...]] = []
+    rows: list[tuple[CellText, ...]] = []
     for one in shown:
         profile, spent_s = one.profile, total_s(one)
         name = Cell(clipped(profile.function, min(letters, 200)), clipped(profile.demangled or profile.name, letters))
@@ -122,11 +124,11 @@ def _kernels(shown: Sequence[JudgedKernel], every: Sequence[JudgedKernel], lette
 
 def _section(kernel: JudgedKernel, letters: int) -> Section:
     profile = kernel.profile
-    where: list[tuple[str, Text]] = [
+    where: list[tuple[str, CellText]] = [
         ("grid, block", f"{_axes(profile.grid)}, {_axes(profile.block)}"),
         ("device", clipped(profile.device or "not named", letters)),
     ]
-    blocks: list[Block] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
+    blocks: list[ReportBlock] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
     if kernel.gap is not None:
         blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in kernel.gap.text().split("\n"))))
     return Section(clipped(profile.function, 200), tuple(blocks))
@@ -136,26 +138,26 @@ def _axes(one: Dim3 | None) -> str:
     return "-" if one is None else f"{one.x}x{one.y}x{one.z}"
 
 
-def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> Page:
+def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> ReportPage:
     """Return the page of a comparison: what became slower, then each report's kernels and metrics."""
     letters = level.letters
-    slower: list[tuple[Text, ...]] = []
+    slower: list[tuple[CellText, ...]] = []
     for one in found.slower[: level.rows]:
         change = one.kernel.duration.change_pct or 0.0
         slower.append(
             (clipped(one.kernel.name, letters), clipped(one.file, letters), Cell(f"+{rounded(change)} %", tone="bad"))
         )
-    lead: list[Block] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
+    lead: list[ReportBlock] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
     if found.threshold_pct is not None:
         allowed = f"allowed are {rounded(found.threshold_pct)} %"
         table = TableBlock(f"Slower kernels; {allowed}", ("kernel", "report", "change"), tuple(slower), frozenset({2}))
         lead.append(table if slower else Cell(f"No kernel is slower; {allowed}.", tone="good"))
     sections = [Section(clipped(one.file, 200), tuple(_compared(one.kernels, level))) for one in found.reports]
-    return Page(f"Profiles compared with {clipped(found.baseline, 160)}", tuple(lead), sections, program)
+    return ReportPage(f"Profiles compared with {clipped(found.baseline, 160)}", tuple(lead), sections, program)
 
 
-def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Block]:
-    rows: list[tuple[Text, ...]] = []
+def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[ReportBlock]:
+    rows: list[tuple[CellText, ...]] = []
     for kernel in kernels[: level.rows]:
         speedup = "-" if kernel.speedup is None else f"{rounded(kernel.speedup)}×"
         was, now = kernel.limiter
@@ -166,7 +168,7 @@ def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Bloc
             (clipped(kernel.name, min(level.letters, 200)), *times, _change(kernel.duration), speedup, limiter + only)
         )
     head = ("kernel", "before", "after", "change", "times as fast", "limiter")
-    blocks: list[Block] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
+    blocks: list[ReportBlock] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
     if len(kernels) > len(rows):
         blocks.append(Cell(f"{len(kernels) - len(rows)} more kernels are left out; --json has all.", tone="warn"))
     for one in kernels[: level.rows]:
@@ -174,13 +176,13 @@ def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Bloc
     return blocks
 
 
-def _metrics(comparison: KernelComparison, letters: int) -> list[Block]:
+def _metrics(comparison: KernelComparison, letters: int) -> list[ReportBlock]:
     """Return the metrics of a kernel that changed, those that changed most first."""
     changed = [
         each for each in comparison.metrics if each.change_pct is not None and abs(each.change_pct) >= _SMALL_PCT
     ]
     changed.sort(key=lambda each: -abs(each.change_pct or 0.0))
-    rows: list[tuple[Text, ...]] = [
+    rows: list[tuple[CellText, ...]] = [
         (each.metric, _number(each.before), _number(each.after), each.unit, _change(each))
         for each in changed[:_METRICS]
     ]

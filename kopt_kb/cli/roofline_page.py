@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kopt_kb.analysis.roofline.reach import RooflineInTime
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
 from kopt_kb.cli.page_output import made_by, save_report
-from kopt_kb.markup.blocks import Block, Cell, Page, Section, TableBlock, Text
+from kopt_kb.markup.blocks import Cell, CellText, ReportBlock, ReportPage, Section, TableBlock
 from kopt_kb.quantity.quantity import Unknown
 from kopt_kb.quantity.readable import duration
 from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
@@ -25,7 +25,7 @@ def save_rooflines(args: argparse.Namespace, timed: Sequence[RooflineInTime], pi
     products = ", ".join(dict.fromkeys(one.found.platform for one in timed))
     title = f"Roofline of {timed[0].found.work.op or 'work'} on {products}"
 
-    def make(level: CutLevel) -> Page:
+    def make(level: CutLevel) -> ReportPage:
         return roofline_page(title, timed, picture, program, level)
 
     return save_report(args, lambda: fitted(make, title), lambda: markdown(make(LEVELS[0])))
@@ -33,7 +33,7 @@ def save_rooflines(args: argparse.Namespace, timed: Sequence[RooflineInTime], pi
 
 def roofline_page(
     title: str, timed: Sequence[RooflineInTime], picture: Picture | None, program: str, level: CutLevel
-) -> Page:
+) -> ReportPage:
     """Return the page of rooflines: all in one table, a picture, a section each.
 
     Args:
@@ -46,7 +46,7 @@ def roofline_page(
     shown = timed[: level.rows]
     rows = [row for one in shown for row in _rows(one)]
     head = ("product", "shape", "bound", "target", "least time", "at the target", "measured")
-    lead: list[Block] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
+    lead: list[ReportBlock] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
     if len(timed) > len(shown):
         lead.append(Cell(f"{len(timed) - len(shown)} more rooflines are left out; --json has all.", tone="warn"))
     sections = []
@@ -55,10 +55,10 @@ def roofline_page(
         blocks = (figure(picture, caption), picture_table(picture, letters=level.letters))
         sections.append(Section("Picture", blocks))
     sections += [Section(roofline_title(one.found), roofline_blocks(one.found, one.times)) for one in shown]
-    return Page(title, tuple(lead), sections, program)
+    return ReportPage(title, tuple(lead), sections, program)
 
 
-def _rows(time: RooflineInTime) -> list[tuple[Text, ...]]:
+def _rows(time: RooflineInTime) -> list[tuple[CellText, ...]]:
     found, times = time.found, time.times
     value = found.target.value
     target = Cell("UNKNOWN", tone="warn") if isinstance(value, Unknown) else Cell(f">= {value}", found.target.line())

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from kopt_kb.cli.output import add_common, print_json, printable_lines, table
 from kopt_kb.errors import BadInput, ExitCode
-from kopt_kb.runners.tileir.phases import Driver, bench_file, run_phases, write_new
+from kopt_kb.runners.tileir.phases import FileDriver, bench_file, run_phases, write_new
 from kopt_kb.static.tileir.files import Classified, classify_source
 from kopt_kb.static.tileir.report import Timings, render_report, render_timings
 from kopt_kb.static.tileir.rewrite import RewriteOptions, Rewritten, apply_source, output_path
@@ -156,14 +156,14 @@ def _render_applied(done: Rewritten) -> str:
     return "\n".join([*lines, f"written: {done.output}" if done.output else done.optimized_code])
 
 
-def _driver(args: argparse.Namespace) -> Driver:
+def _driver(args: argparse.Namespace) -> FileDriver:
     from kopt_kb.problem.shapes import parse_shape
 
     if args.shape:
         parse_shape(args.shape)
     if not args.time_limit > 0:
         raise BadInput("must be above 0", where="--time-limit", fix="such as 600", code="KB102")
-    return Driver(args.driver, args.shape, args.dtype, args.time_limit)
+    return FileDriver(args.driver, args.shape, args.dtype, args.time_limit)
 
 
 def _run(args: argparse.Namespace) -> int:

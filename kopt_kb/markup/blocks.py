@@ -9,16 +9,16 @@ from typing import Literal
 from kopt_kb.markup.elements import Element
 
 __all__ = [
-    "Block",
     "Bullets",
     "Cell",
+    "CellText",
     "CodeBlock",
     "FactsBlock",
     "Figure",
-    "Page",
+    "ReportBlock",
+    "ReportPage",
     "Section",
     "TableBlock",
-    "Text",
     "cell",
 ]
 
@@ -43,10 +43,10 @@ class Cell:
     tone: Tone = ""
 
 
-Text = Cell | str
+CellText = Cell | str
 
 
-def cell(text: Text) -> Cell:
+def cell(text: CellText) -> Cell:
     """Return a cell of a text."""
     return text if isinstance(text, Cell) else Cell(text)
 
@@ -56,8 +56,8 @@ class TableBlock:
     """Rows under a head; columns in `right` hold numbers."""
 
     caption: str
-    head: tuple[Text, ...]
-    rows: tuple[tuple[Text, ...], ...]
+    head: tuple[CellText, ...]
+    rows: tuple[tuple[CellText, ...], ...]
     right: frozenset[int] = frozenset()
 
 
@@ -65,14 +65,14 @@ class TableBlock:
 class FactsBlock:
     """Names with their values."""
 
-    rows: tuple[tuple[str, Text], ...]
+    rows: tuple[tuple[str, CellText], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
     """Lines of equal weight."""
 
-    items: tuple[Text, ...]
+    items: tuple[CellText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Figure:
     caption: str
 
 
-Block = TableBlock | FactsBlock | Bullets | CodeBlock | Figure | Cell
+ReportBlock = TableBlock | FactsBlock | Bullets | CodeBlock | Figure | Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,11 @@ class Section:
     """Blocks under a heading."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[ReportBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """A whole report.
 
     Attributes:
@@ -114,6 +114,6 @@ class Page:
     """
 
     title: str
-    lead: tuple[Block, ...]
+    lead: tuple[ReportBlock, ...]
     sections: Sequence[Section]
     made_by: str

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kopt_kb.markup.style import StyleSheet
 from kopt_kb.markup.text import visible
 
-__all__ = ["Element", "Node", "element", "write"]
+__all__ = ["Element", "MarkupNode", "element", "write"]
 
 _HTML = (
     "a body caption code dd div dl dt figcaption figure footer h1 h2 head header html li main meta ol p pre section "
@@ -46,17 +46,17 @@ class Element:
 
     tag: str
     attributes: tuple[tuple[str, str], ...]
-    children: tuple[Node, ...]
+    children: tuple[MarkupNode, ...]
 
     def __str__(self) -> str:
         """The markup."""
         return write(self)
 
 
-Node = Element | StyleSheet | str
+MarkupNode = Element | StyleSheet | str
 
 
-def element(tag: str, *children: Node | None, **attributes: str | float | None) -> Element:
+def element(tag: str, *children: MarkupNode | None, **attributes: str | float | None) -> Element:
     """Return an element; children and attributes that are None are left out.
 
     Args:

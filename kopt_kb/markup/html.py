@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from kopt_kb.markup.blocks import Block, Bullets, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock, Text, cell
-from kopt_kb.markup.elements import Element, Node, element
+from kopt_kb.markup.blocks import (
+    Bullets,
+    CellText,
+    CodeBlock,
+    FactsBlock,
+    Figure,
+    ReportBlock,
+    ReportPage,
+    Section,
+    TableBlock,
+    cell,
+)
+from kopt_kb.markup.elements import Element, MarkupNode, element
 from kopt_kb.markup.style import StyleSheet
 
 __all__ = ["POLICY", "fragment", "page"]
@@ -36,7 +47,7 @@ class _Notes:
         return element("section", heading, element("ol", *items, class_="notes"), aria_labelledby="sources")
 
 
-def page(one: Page) -> str:
+def page(one: ReportPage) -> str:
     """Return the file."""
     notes = _Notes(numbered=True)
     lead = [_block(block, notes) for block in one.lead]
@@ -55,7 +66,7 @@ def page(one: Page) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def fragment(*blocks: Block) -> str:
+def fragment(*blocks: ReportBlock) -> str:
     """Return blocks as a part of somebody's page, such as a notebook's: no sheet, no links."""
     notes = _Notes(numbered=False)
     return str(element("div", *(_block(one, notes) for one in blocks)))
@@ -66,7 +77,7 @@ def _section(section: Section, name: str, notes: _Notes) -> Element:
     return element("section", heading, *(_block(block, notes) for block in section.blocks), aria_labelledby=name)
 
 
-def _block(block: Block, notes: _Notes) -> Element:
+def _block(block: ReportBlock, notes: _Notes) -> Element:
     if isinstance(block, TableBlock):
         return _table(block, notes)
     if isinstance(block, FactsBlock):
@@ -83,7 +94,7 @@ def _block(block: Block, notes: _Notes) -> Element:
 
 
 def _table(block: TableBlock, notes: _Notes) -> Element:
-    def row(texts: tuple[Text, ...]) -> Element:
+    def row(texts: tuple[CellText, ...]) -> Element:
         first, *rest = enumerate(texts)
         cells = [_filled("th", first[1], notes, "row", is_number=0 in block.right)]
         return element("tr", *cells, *(_filled("td", each, notes, is_number=at in block.right) for at, each in rest))
@@ -94,10 +105,10 @@ def _table(block: TableBlock, notes: _Notes) -> Element:
     return element("div", table, class_="scroll", tabindex=0, role="group", aria_label=block.caption)
 
 
-def _filled(tag: str, text: Text, notes: _Notes, scope: str | None = None, *, is_number: bool = False) -> Element:
+def _filled(tag: str, text: CellText, notes: _Notes, scope: str | None = None, *, is_number: bool = False) -> Element:
     """Return a cell as an element of this tag: its text, what stands over it, its tone and its footnotes."""
     one = cell(text)
     over = "\n".join(filter(None, (one.note, *one.sources)))
-    inner: Node = element("span", one.text, title=over, class_="noted") if over else one.text
+    inner: MarkupNode = element("span", one.text, title=over, class_="noted") if over else one.text
     words = " ".join(filter(None, ("number" if is_number else "", one.tone)))
     return element(tag, inner, *notes.marks(one.sources), class_=words or None, scope=scope)

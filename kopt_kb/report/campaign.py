@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from kopt_kb.markup.blocks import Block, Cell, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock, Text
+from kopt_kb.markup.blocks import (
+    Cell,
+    CellText,
+    CodeBlock,
+    FactsBlock,
+    Figure,
+    ReportBlock,
+    ReportPage,
+    Section,
+    TableBlock,
+)
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded, si
 from kopt_kb.quantity.recorded import RecordedQuantity
@@ -38,7 +48,7 @@ def campaign_page(
     made_by: str,
     level: CutLevel = LEVELS[0],
     drawing: tuple[Figure, Picture] | None = None,
-) -> Page:
+) -> ReportPage:
     """Return the page of a campaign.
 
     Args:
@@ -64,7 +74,9 @@ def campaign_page(
         Section("How to do it again", (CodeBlock(clipped(commands(state), 20 * letters)),)),
     ]
     name = clipped(state.created.name, 200)
-    return Page(f"Campaign {name} on {state.created.platform}", tuple(_lead(report, state, letters)), sections, made_by)
+    return ReportPage(
+        f"Campaign {name} on {state.created.platform}", tuple(_lead(report, state, letters)), sections, made_by
+    )
 
 
 def _roofline(report: CampaignReport, state: WorkspaceState) -> tuple[Figure, Picture] | None:
@@ -73,8 +85,8 @@ def _roofline(report: CampaignReport, state: WorkspaceState) -> tuple[Figure, Pi
     return None if picture is None else (figure(picture, caption), picture)
 
 
-def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[Block]:
-    blocks: list[Block] = []
+def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[ReportBlock]:
+    blocks: list[ReportBlock] = []
     if report.simulated:
         blocks.append(Cell("SIMULATED: the times come from a made-up model; nothing here was measured.", tone="bad"))
     if report.refused:
@@ -85,7 +97,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[B
     levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds)) or "no time yet"
     accepted = sum(one.decision.startswith("accept") and not one.refuted for one in report.rounds)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
-    rows: list[tuple[str, Text]] = [
+    rows: list[tuple[str, CellText]] = [
         ("work", f"{state.problem.op}, {state.problem.dtype}, {', '.join(state.problem.shape_names)}"),
         ("product", f"{state.created.platform} ({state.task.arch or 'architecture unknown'})"),
         ("stands", stood + (f", next: {report.next}" if report.stop is None else "")),
@@ -106,7 +118,7 @@ reported: as the measured side itself reports it
 unstated: the journal is from before levels were recorded"""
 
 
-def _cut(text: Text, letters: int) -> Text:
+def _cut(text: CellText, letters: int) -> CellText:
     return text if isinstance(text, Cell) else clipped(text, letters)
 
 
@@ -124,7 +136,7 @@ def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
         one = judged.get(condition.shape) or JudgedCondition(condition, None, "", None, None)
         rows.append(_target(one, targets.get(condition.shape), state))
     head = ("shape", "target", "median", "achieved", "achieved / target", "of the documented roof", "met", "trust")
-    blocks: list[Block] = []
+    blocks: list[ReportBlock] = []
     if rows:
         blocks.append(
             TableBlock("Targets in force and what the best version reaches", head, tuple(rows), frozenset({2, 3, 4, 5}))
@@ -140,7 +152,7 @@ def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
     return Section("Targets", tuple(blocks))
 
 
-def _target(one: JudgedCondition, target: Target | None, state: WorkspaceState) -> tuple[Text, ...]:
+def _target(one: JudgedCondition, target: Target | None, state: WorkspaceState) -> tuple[CellText, ...]:
     condition = one.condition
     basis = state.specs.get(target.basis) if target is not None else None
     limit = f"a median of {duration(float(condition.latency_s))} or less"
@@ -176,7 +188,7 @@ def campaign_picture(report: CampaignReport, state: WorkspaceState) -> Picture |
 def _versions(report: CampaignReport, state: WorkspaceState) -> Section:
     """Return baseline and best side by side, as they were timed in their own rounds."""
     by_name = {one.name: one for one in state.rounds}
-    rows: list[tuple[Text, ...]] = []
+    rows: list[tuple[CellText, ...]] = []
     for shape in report.best_s or report.baseline_s:
         before, after = report.baseline_s.get(shape), report.best_s.get(shape)
         sides = [(report.baseline, before), (report.best, after)]
@@ -195,7 +207,7 @@ def _versions(report: CampaignReport, state: WorkspaceState) -> Section:
 
 
 def _machines(state: WorkspaceState, letters: int) -> Section:
-    rows: list[tuple[Text, ...]] = []
+    rows: list[tuple[CellText, ...]] = []
     for seq, one in state.environments.items():
         versions = ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))
         clocks = ", ".join(f"{name} {value}" for name, value in sorted(one.clocks.items())) or "not read"
@@ -210,7 +222,7 @@ def _machines(state: WorkspaceState, letters: int) -> Section:
 
 def _values(state: WorkspaceState, letters: int) -> Section:
     """Return every registered hardware value with its line of the wiki and its document."""
-    rows: list[tuple[Text, ...]] = [_value(one, letters) for one in state.specs.values()]
+    rows: list[tuple[CellText, ...]] = [_value(one, letters) for one in state.specs.values()]
     for one in state.unknown.values():
         where = citation(one.citation) if one.citation is not None else "no row"
         rows.append((one.key, Cell("UNKNOWN", one.reason, tone="warn"), "-", where, clipped(one.reason, letters)))
@@ -222,7 +234,7 @@ def _values(state: WorkspaceState, letters: int) -> Section:
     )
 
 
-def _value(row: SpecRow, letters: int) -> tuple[Text, ...]:
+def _value(row: SpecRow, letters: int) -> tuple[CellText, ...]:
     hash_ = f"row sha256 {row.citation.row_sha256}"
     return (
         row.key,

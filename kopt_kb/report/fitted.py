@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
-from kopt_kb.markup.blocks import Page
+from kopt_kb.markup.blocks import ReportPage
 from kopt_kb.markup.html import page
 
 __all__ = ["LEVELS", "MOST_BYTES", "CutLevel", "fitted"]
@@ -39,7 +39,7 @@ LEVELS = (
 """From all to what always fits."""
 
 
-def fitted(make: Callable[[CutLevel], Page], name: str, levels: Sequence[CutLevel] = LEVELS) -> bytes:
+def fitted(make: Callable[[CutLevel], ReportPage], name: str, levels: Sequence[CutLevel] = LEVELS) -> bytes:
     """Return a page as HTML of at most `MOST_BYTES`.
 
     Raises:

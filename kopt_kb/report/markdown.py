@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from kopt_kb.markup.blocks import Block, Bullets, CodeBlock, FactsBlock, Figure, Page, TableBlock, Text, cell
+from kopt_kb.markup.blocks import (
+    Bullets,
+    CellText,
+    CodeBlock,
+    FactsBlock,
+    Figure,
+    ReportBlock,
+    ReportPage,
+    TableBlock,
+    cell,
+)
 from kopt_kb.markup.text import visible
 
 __all__ = ["escaped", "markdown"]
@@ -35,7 +45,7 @@ class _Writer:
         self.lines: list[str] = []
         self.numbers: dict[str, int] = {}
 
-    def text(self, text: Text, *, in_cell: bool = False) -> str:
+    def text(self, text: CellText, *, in_cell: bool = False) -> str:
         one = cell(text)
         marks = [f"[^{self.numbers.setdefault(each, len(self.numbers) + 1)}]" for each in one.sources]
         return escaped(one.text, in_cell=in_cell) + "".join(marks)
@@ -43,7 +53,7 @@ class _Writer:
     def add(self, *lines: str) -> None:
         self.lines += [*lines, ""]
 
-    def block(self, one: Block) -> None:
+    def block(self, one: ReportBlock) -> None:
         if isinstance(one, TableBlock):
             self.table(one)
         elif isinstance(one, FactsBlock):
@@ -71,7 +81,7 @@ class _Writer:
         self.add(f"{fence}{kind}", *visible(text).split("\n"), fence)
 
 
-def markdown(page: Page) -> str:
+def markdown(page: ReportPage) -> str:
     """Return the file."""
     writer = _Writer()
     writer.add(f"# {escaped(page.title)}")

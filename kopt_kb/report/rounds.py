@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kopt_kb.analysis.gap.document import Gap
-from kopt_kb.markup.blocks import Block, Bullets, Cell, Section, TableBlock, Text
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, ReportBlock, Section, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, gain, percent
 from kopt_kb.report.fitted import CutLevel
@@ -38,7 +38,7 @@ def round_section(report: CampaignReport, state: WorkspaceState, level: CutLevel
         "In order; the gain is against the version it started from, times are medians of the round's own version",
         head, tuple(rows), frozenset({0, 3, *range(4, 4 + len(shapes))}),
     )  # fmt: skip
-    blocks: list[Block] = [table] if rows else [Cell("No round has begun.")]
+    blocks: list[ReportBlock] = [table] if rows else [Cell("No round has begun.")]
     if left_out:
         blocks.append(
             Cell(f"{left_out} rounds that changed nothing are left out; kb tune report --json has all.", tone="warn")
@@ -57,7 +57,7 @@ def _chosen(rounds: Sequence[RoundLine], most: int) -> tuple[list[RoundLine], in
 
 def _row(
     line: RoundLine, round_: Round, state: WorkspaceState, shapes: Sequence[str], level: CutLevel
-) -> tuple[Text, ...]:
+) -> tuple[CellText, ...]:
     letters, notes = level.letters, level.notes
     expected = round_.hypothesis.expected if round_.hypothesis is not None else ""
     by = f"by {clipped(round_.hypothesis.proposer, letters)}" if round_.hypothesis is not None else ""
@@ -117,7 +117,7 @@ def measurement_section(state: WorkspaceState, level: CutLevel) -> Section:
         return Section("Measurements", (Cell(text, tone="quiet"),))
     accepted = {one.name for one in state.rounds if one.accepted}
     shown = sorted(found, key=lambda one: one.candidate not in accepted)[: level.rows]
-    rows: list[tuple[Text, ...]] = [
+    rows: list[tuple[CellText, ...]] = [
         (
             clipped(one.id, level.letters),
             str(one.n),
@@ -155,9 +155,9 @@ def gap_section(report: CampaignReport, letters: int) -> Section:
     )
 
 
-def _gap(gap: Gap, letters: int) -> list[Block]:
-    blocks: list[Block] = []
-    rows: list[tuple[Text, ...]] = []
+def _gap(gap: Gap, letters: int) -> list[ReportBlock]:
+    blocks: list[ReportBlock] = []
+    rows: list[tuple[CellText, ...]] = []
     for part in gap.parts:
         if part.seconds or part is gap.parts[-1]:
             proof = clipped("; ".join(map(str, part.evidence)), letters) or "-"
@@ -180,7 +180,7 @@ def _gap(gap: Gap, letters: int) -> list[Block]:
 
 def ledger_section(report: CampaignReport, level: CutLevel) -> Section:
     """Return what became of each opportunity of the best version."""
-    rows: list[tuple[Text, ...]] = []
+    rows: list[tuple[CellText, ...]] = []
     letters = level.letters
     for one in report.ledger[: level.rows]:
         worth = "-" if one.opportunity.share_pct is None else percent(one.opportunity.share_pct / 100)

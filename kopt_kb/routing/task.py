@@ -24,13 +24,13 @@ from kopt_kb.routing.specialists import (
 )
 from kopt_kb.wire import Wire
 
-__all__ = ["Step", "TaskRoute", "route_task"]
+__all__ = ["Delegation", "TaskRoute", "route_task"]
 
 _MATRIX_PRODUCTS = ("gemm", "batched_gemm", "grouped_gemm", "gemm_bias_act", "int4_gemm", "fp8_gemm")
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Wire):
+class Delegation(Wire):
     """One delegation.
 
     Attributes:
@@ -70,7 +70,7 @@ class TaskRoute(Wire):
     op: str
     target: str
     answer: Availability
-    steps: tuple[Step, ...]
+    steps: tuple[Delegation, ...]
     refused: tuple[str, ...]
     notes: tuple[str, ...]
     rules: tuple[str, ...] = SAFETY_RULES
@@ -164,7 +164,7 @@ def _number(target: str) -> int | None:
 
 def _step(
     specialist: Specialist, intent: Intent, why: str, commands: Collection[str], text: str, target: str, *, given: bool
-) -> Step:  # fmt: skip
+) -> Delegation:  # fmt: skip
     """Return a delegation as the commands at hand allow it."""
     availability, command = specialist.availability, specialist.command
     if specialist.needs and specialist.needs not in commands:
@@ -185,10 +185,10 @@ def _step(
     elif writes_new:
         availability, command = "outside", f"{command} --proposer COMMAND"
         why = f"{why}; kb has no kernel of {intent.op or 'this'}, a command of yours writes it"
-    return Step(specialist.name, f"{specialist.does}: {text}"[:300], availability, command, why)
+    return Delegation(specialist.name, f"{specialist.does}: {text}"[:300], availability, command, why)
 
 
-def _delegations(steps: tuple[Step, ...], category: TaskCategory) -> tuple[Step, ...]:
+def _delegations(steps: tuple[Delegation, ...], category: TaskCategory) -> tuple[Delegation, ...]:
     """Return the steps of a CUDA graph as its three delegations: look, apply, measure; others as they are."""
     if category != "cuda_graph":
         return steps
@@ -199,7 +199,7 @@ def _delegations(steps: tuple[Step, ...], category: TaskCategory) -> tuple[Step,
     )
     measure = SPECIALISTS["perf-profiling-specialist"]
     told = "latency before and after; more than 5 % slower is reverted"
-    return look, apply, Step(measure.name, told, measure.availability, "python FILE --out DIR", look.why)
+    return look, apply, Delegation(measure.name, told, measure.availability, "python FILE --out DIR", look.why)
 
 
 def _has_cute(op: str, target: str) -> bool:

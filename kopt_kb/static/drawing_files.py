@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from kopt_kb.markup.blocks import Cell, Figure, Page, Section, TableBlock, Text
+from kopt_kb.markup.blocks import Cell, CellText, Figure, ReportPage, Section, TableBlock
 from kopt_kb.markup.elements import Element, element
 from kopt_kb.markup.html import page
 from kopt_kb.markup.style import LIGHT, StyleSheet
@@ -106,7 +106,7 @@ def figure(picture: Picture, caption: str) -> Figure:
 
 def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _ROWS) -> TableBlock:
     """Return roofs and points with their values and sources, as the legend of a picture."""
-    rows: list[tuple[Text, ...]] = []
+    rows: list[tuple[CellText, ...]] = []
     for roof in picture.roofs:
         cited = (roof.source,) if roof.source else ()
         rows.append((roof.name, _BASES.get(roof.basis, f"{roof.basis} roof"), Cell(roof.values, "", cited)))
@@ -129,7 +129,7 @@ def html_bytes(picture: Picture) -> bytes:
     shown = figure(
         picture, "Both axes are logarithmic. Dots are measured; bars are what roofs allow and targets ask for."
     )
-    made = Page(picture.title, (shown,), (Section("Values", (picture_table(picture),)),), _SOFTWARE)
+    made = ReportPage(picture.title, (shown,), (Section("Values", (picture_table(picture),)),), _SOFTWARE)
     return page(made).encode()
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, cast
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.analysis.occupancy.occupancy import occupancy
 from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.compile.frames import Outcome
+from kopt_kb.kernels.compile.frames import CompileOutcome
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
@@ -236,7 +236,7 @@ def _prepare(
     return facts, todo
 
 
-def _digest(config: Config, outcome: Outcome, key: str, cache: CompileCache) -> _Known:
+def _digest(config: Config, outcome: CompileOutcome, key: str, cache: CompileCache) -> _Known:
     if isinstance(outcome, MissingTool):
         raise outcome
     if isinstance(outcome, KoptError):

@@ -13,14 +13,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.machine import State, StepName, exits, lacks_account, next_step, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
-from kopt_kb.tuning.policy import Policy, StopReason, confirmed_policy
+from kopt_kb.tuning.policy import Policy, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer
 from kopt_kb.tuning.proposing import Proposing
 from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import RoundWork, longest_s, spent_s
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import stop_reason
-from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped
+from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped, StopReason
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
 from kopt_kb.workspace.rounds import Round

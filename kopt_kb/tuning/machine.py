@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Literal, get_args
 
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.tuning.policy import ALWAYS, Policy, StopReason
+from kopt_kb.tuning.policy import ALWAYS, Policy
+from kopt_kb.workspace.journal.campaign_events import StopReason
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 

@@ -12,17 +12,12 @@ from typing import Literal, get_args
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.answers import Trust
 from kopt_kb.wire import Wire, read
-from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, StopReason
 
 __all__ = [
-    "ALWAYS", "DEFAULT_POLICY", "GATES", "POLICIES", "Gate", "Policy", "StopReason", "confirmed_policy",
+    "ALWAYS", "DEFAULT_POLICY", "GATES", "POLICIES", "Gate", "Policy", "confirmed_policy",
     "policy_named",
 ]  # fmt: skip
-
-StopReason = Literal[
-    "target", "hardware_limit", "iterations", "budget", "user", "plateau", "exhausted", "escalated", "aborted"
-]
-"""Why a campaign ends; the words of the journal."""
 
 ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
 """Reasons that end every campaign: nothing is left to spend, to wait for, to try or to measure."""

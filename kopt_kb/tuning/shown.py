@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Block, Cell, FactsBlock, TableBlock, Text
+from kopt_kb.markup.blocks import Cell, CellText, FactsBlock, ReportBlock, TableBlock
 from kopt_kb.quantity.readable import duration, gain, rounded
 from kopt_kb.tuning.report import CampaignReport
 
@@ -51,16 +51,16 @@ def records_of(report: CampaignReport) -> list[Record]:
     return rows
 
 
-def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
+def report_blocks(report: CampaignReport) -> tuple[ReportBlock, ...]:
     """Return headline, conditions and rounds."""
     said, met = headline(report)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
-    blocks: list[Block] = [
+    blocks: list[ReportBlock] = [
         Cell(said, tone="good" if met else "warn"),
         FactsBlock((("stands", stood), ("policy", report.policy))),
     ]
     if report.conditions is not None:
-        rows: tuple[tuple[Text, ...], ...] = tuple(
+        rows: tuple[tuple[CellText, ...], ...] = tuple(
             (
                 one.condition.shape,
                 one.condition.target,
@@ -73,7 +73,7 @@ def report_blocks(report: CampaignReport) -> tuple[Block, ...]:
         )
         head = ("shape", "target", "median", "achieved / target", "met", "trust")
         blocks.append(TableBlock("Stop Conditions", head, rows, frozenset({2, 3})))
-    rounds: tuple[tuple[Text, ...], ...] = tuple(
+    rounds: tuple[tuple[CellText, ...], ...] = tuple(
         (
             str(round_.number),
             f"{round_.category}: {round_.claim}",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kopt_kb.analysis.rules.table import ROOT_CAUSES
-from kopt_kb.tuning.policy import Policy, StopReason
+from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.versions import gain_pct
+from kopt_kb.workspace.journal.campaign_events import StopReason
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, ProfileRead
 from kopt_kb.workspace.rounds import Round, standing

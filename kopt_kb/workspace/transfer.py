@@ -14,12 +14,11 @@ from kopt_kb.analysis.transfer.attribution import (
 from kopt_kb.analysis.transfer.buckets import Bucket, BucketFinding, bucket_of
 from kopt_kb.errors import KoptError
 from kopt_kb.problem.skew import is_skewed
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["attributed", "bucket_of_round", "checked_round", "skew_words", "unchecked"]
-
-BlobReader = Callable[[str], bytes]
 
 
 def bucket_of_round(state: WorkspaceState, attempt: Round, blob: BlobReader) -> Bucket | None:

@@ -26,7 +26,7 @@ __all__ = ["ASKS", "Evaluate", "run_search", "searcher"]
 
 Evaluate = Callable[[str, Mapping[str, object]], float]
 """(shape, configuration) → median seconds; infinite for one that does not work."""
-Space = Mapping[str, Sequence[object]]
+Knobs = Mapping[str, Sequence[object]]
 Asker = Iterator[tuple[dict[str, object], Callable[[float], None]]]
 """Yields a configuration and where to tell its time: ask and tell."""
 
@@ -39,7 +39,7 @@ def _forget(_: float) -> None:
 
 
 def searcher(
-    space: Space, evaluations: int, seed: int, asks: int | None = None, first: Sequence[Mapping[str, object]] = ()
+    space: Knobs, evaluations: int, seed: int, asks: int | None = None, first: Sequence[Mapping[str, object]] = ()
 ) -> tuple[str, Asker]:
     """Return the strategy's name and what asks it: all of a small space, else a search that learns.
 
@@ -64,11 +64,11 @@ def searcher(
     return "model", _learning(space, most, seed, first)
 
 
-def _learning(space: Space, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> Asker:
+def _learning(space: Knobs, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> Asker:
     from kopt_kb.search.searcher import Searcher  # numpy, which most commands need not wait for
-    from kopt_kb.search.space import Space as Places
+    from kopt_kb.search.space import Space
 
-    search = Searcher(Places.of(space, seed=seed), seed, first)
+    search = Searcher(Space.of(space, seed=seed), seed, first)
     for _ in range(most):
         if (place := search.ask()) is None:
             return

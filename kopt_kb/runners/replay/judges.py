@@ -42,8 +42,8 @@ from kopt_kb.wire import Wire
 
 __all__ = ["FaultError", "Judges", "Loading", "Starting", "fit_for_a_contest", "judges", "processes"]
 
-Answer = TypeVar("Answer", Loaded, Taken, HostTime)
-Reply = TypeVar("Reply", Opened, Filled, Compared, Prepared, Distance)
+AnswerT = TypeVar("AnswerT", Loaded, Taken, HostTime)
+ReplyT = TypeVar("ReplyT", Opened, Filled, Compared, Prepared, Distance)
 
 _START_S, _LOAD_S, _TURN_S, _REFERENCE_S = 120.0, 120.0, 60.0, 300.0
 """Seconds that a child's start, a load, a turn, and an answer of the reference may take."""
@@ -181,7 +181,7 @@ class Judges:
             raise self._lost(side, taken.error)
         return taken.turn
 
-    def _asked(self, side: str, question: Wire, kind: type[Answer], limit_s: float) -> Answer:
+    def _asked(self, side: str, question: Wire, kind: type[AnswerT], limit_s: float) -> AnswerT:
         self.device(side)
         try:
             with self._counted(question):
@@ -216,7 +216,7 @@ class Judges:
         self.faults.append(f"{side}: {what}")
         return FaultError(what, where=side, fix="the kernel is at fault; the device is checked before its next use")
 
-    def _referred(self, question: Wire, kind: type[Reply]) -> Reply:
+    def _referred(self, question: Wire, kind: type[ReplyT]) -> ReplyT:
         reference = self.warm()
         try:
             with self._counted(question):

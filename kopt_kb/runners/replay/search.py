@@ -27,7 +27,7 @@ from kopt_kb.runners.replay.ranking import Ranking, Worker
 from kopt_kb.runners.replay.shelf import Asked, Shelf
 from kopt_kb.wire import canonical
 
-__all__ = ["Asker", "SearchTools", "Shared", "rank_shape", "search_shape"]
+__all__ = ["AskedConfig", "SearchTools", "Shared", "rank_shape", "search_shape"]
 
 _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 """Launches of each configuration while the space is searched, of one near the best so far, of what is timed again."""
@@ -40,7 +40,7 @@ _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
 
 Told = Callable[[float], None]
-Asker = tuple[Mapping[str, object], Told]
+AskedConfig = tuple[Mapping[str, object], Told]
 """A configuration, and where its time is told."""
 
 
@@ -96,7 +96,7 @@ def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTool
 
 
 def rank_shape(
-    shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float, asker: Iterator[Asker]
+    shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float, asker: Iterator[AskedConfig]
 ) -> None:
     """Tell the ratio to what the shape has of each configuration that is asked for; nothing is confirmed."""
     search = _Search(shape, space, body, tools, ends_at)

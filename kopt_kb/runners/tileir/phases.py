@@ -9,14 +9,14 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
-from kopt_kb.kernels.prepared import MARK, Trial
+from kopt_kb.kernels.prepared import MARK, VersionTrial
 from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.runners.tileir.environment import TileirEnvironment
 from kopt_kb.static.tileir.report import Report, TileirComparison, TileirTiming
 from kopt_kb.static.tileir.rewrite import RewriteOptions, apply_source
 from kopt_kb.wire import WireError, parse, read
 
-__all__ = ["SIZES", "Driver", "bench_file", "run_phases", "write_new"]
+__all__ = ["SIZES", "FileDriver", "bench_file", "run_phases", "write_new"]
 
 SIZES = (128, 1024, 8192)
 """Sizes that are timed: what is right for a small problem is not for a large one."""
@@ -26,7 +26,7 @@ _NO_DRIVER = "nothing starts the kernels: give --driver FILE with run(module), o
 
 
 @dataclass(frozen=True, slots=True)
-class Driver:
+class FileDriver:
     """How a kernel file is run.
 
     Attributes:
@@ -43,7 +43,13 @@ class Driver:
 
 
 def run_phases(
-    path: str, output: str, driver: Driver, machine: TileirEnvironment, *, options: RewriteOptions, force: bool = False
+    path: str,
+    output: str,
+    driver: FileDriver,
+    machine: TileirEnvironment,
+    *,
+    options: RewriteOptions,
+    force: bool = False,
 ) -> Report:
     """Prepare a file, verify and time it, and return the report.
 
@@ -76,7 +82,7 @@ def run_phases(
     return Report(done.kernels, compatibility, validation, timings, target, stopped)
 
 
-def bench_file(path: str, prepared: str, driver: Driver, machine: TileirEnvironment) -> tuple[TileirTiming, ...]:
+def bench_file(path: str, prepared: str, driver: FileDriver, machine: TileirEnvironment) -> tuple[TileirTiming, ...]:
     """Return both backends' times: PTX runs the original, TileIR the prepared file; empty where that can't be."""
     if not machine.gpus:
         return _empty("no NVIDIA GPU is visible")
@@ -110,7 +116,9 @@ def _slower(timings: tuple[TileirTiming, ...]) -> str:
     return f"slower than PTX: {', '.join(slow)}; keep the original for these" if slow else ""
 
 
-def _compare(path: str, prepared: str, driver: Driver, machine: TileirEnvironment, *, tile: bool) -> TileirComparison:
+def _compare(
+    path: str, prepared: str, driver: FileDriver, machine: TileirEnvironment, *, tile: bool
+) -> TileirComparison:
     if tile and not machine.tileir_active:
         return TileirComparison(
             "not run", None, equal_bits=False, how="", reason="the TileIR backend is not active here"
@@ -132,7 +140,9 @@ def _compare(path: str, prepared: str, driver: Driver, machine: TileirEnvironmen
     )
 
 
-def _trial(path: str, prepared: str, driver: Driver, more: dict[str, str], sizes: str) -> tuple[Trial | None, str]:
+def _trial(
+    path: str, prepared: str, driver: FileDriver, more: dict[str, str], sizes: str
+) -> tuple[VersionTrial | None, str]:
     words = [path, prepared, driver.file, driver.shape, driver.dtype, sizes]
     env = environment({**more, "TORCH_COMPILE_DISABLE": "1"}, ours=True)
     ended = run([sys.executable, "-m", "kopt_kb.kernels.prepared", *words], env=env, limits=ChildLimits(driver.wall_s))
@@ -142,12 +152,12 @@ def _trial(path: str, prepared: str, driver: Driver, more: dict[str, str], sizes
     if ended.code or not lines:
         return None, ended.last_line or f"the run ended with {ended.code}"
     try:
-        return read(Trial, parse(lines[-1][len(MARK) :])), ""
+        return read(VersionTrial, parse(lines[-1][len(MARK) :])), ""
     except WireError as error:
         return None, str(error)
 
 
-def _runnable(path: str, driver: Driver) -> bool:
+def _runnable(path: str, driver: FileDriver) -> bool:
     """Return whether there is something to start the kernels with; read, not run."""
     text = read_words(driver.file or path)
     try:

@@ -15,6 +15,7 @@ from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.audit.findings import AuditFinding
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.journal.campaign_events import TipsRead
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
@@ -23,11 +24,11 @@ from kopt_kb.workspace.journal.setup_events import FileAdopted, MemoryNoted, Not
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
-from kopt_kb.workspace.views.words import BlobReader, blob_text
+from kopt_kb.workspace.views.words import blob_text
 
 __all__ = ["audit_prose"]
 
-Value = tuple[str, Fraction]
+OwnValue = tuple[str, Fraction]
 
 _PLAN = re.compile(r"v(\d+)_plan\.md")
 _SOURCED = "write the sourced value with its citation, or UNKNOWN (gpu-wiki not found)"
@@ -64,9 +65,9 @@ def _current_plan(layout: Layout) -> Path | None:
     return max(numbered)[1] if numbered else None
 
 
-def _own_values(state: WorkspaceState) -> list[Value]:
+def _own_values(state: WorkspaceState) -> list[OwnValue]:
     """Return targets, those of before too, and measured rates of this journal."""
-    values: list[Value] = []
+    values: list[OwnValue] = []
     in_force = () if state.targets is None else (state.targets,)
     for target in (one for each in (*state.superseded, *in_force) for one in each.targets):
         if target.unit:
@@ -88,21 +89,21 @@ def _own_values(state: WorkspaceState) -> list[Value]:
     return values
 
 
-def _registered(state: WorkspaceState) -> list[Value]:
+def _registered(state: WorkspaceState) -> list[OwnValue]:
     return [
         (UNITS[row.unit].dimension, Fraction(row.si)) for row in state.specs.values() if row.si is not None and row.unit
     ]
 
 
-def _platform_values(platform: Platform) -> list[Value]:
+def _platform_values(platform: Platform) -> list[OwnValue]:
     return [
         (UNITS[row.unit].dimension, row_value(row)) for row in platform.sheet.chosen().values() if row.kind == "value"
     ]
 
 
-def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], list[AuditFinding], set[int]]:
+def _citations(name: str, text: str, platform: Platform) -> tuple[list[OwnValue], list[AuditFinding], set[int]]:
     """Return values that citations in a text register, findings and notes on them, and their lines."""
-    values: list[Value] = []
+    values: list[OwnValue] = []
     findings: list[AuditFinding] = []
     lines: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
@@ -131,7 +132,7 @@ def _citations(name: str, text: str, platform: Platform) -> tuple[list[Value], l
 
 
 def _judge(
-    name: str, number: HardwareNumber, allowed: list[Value], known: list[Value], *, strict: bool
+    name: str, number: HardwareNumber, allowed: list[OwnValue], known: list[OwnValue], *, strict: bool
 ) -> AuditFinding | None:
     if any(number.prints(*value) for value in allowed):
         return None

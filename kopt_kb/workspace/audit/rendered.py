@@ -9,7 +9,7 @@ from pathlib import Path
 from kopt_kb.workspace.anchors import latest_view
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.fold import fold
-from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.blobs import BlobReader, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
@@ -18,7 +18,6 @@ from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
 from kopt_kb.workspace.views.files import RenderedFile, ViewError, block_difference, file_difference, read_file
 from kopt_kb.workspace.views.profiles import edited_reports
 from kopt_kb.workspace.views.render import Texts, texts_of
-from kopt_kb.workspace.views.words import BlobReader
 
 __all__ = ["named_findings", "report_findings", "view_findings"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
 
-__all__ = ["ObjectError", "ObjectStore"]
+__all__ = ["BlobReader", "ObjectError", "ObjectStore"]
 
+BlobReader = Callable[[str], bytes]
+"""sha256 → bytes; `ObjectStore.get`."""
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.words import BlobReader, blob_text, plain
+from kopt_kb.workspace.views.words import blob_text, plain
 
 __all__ = ["ADDED_HEADING", "with_adopted"]
 

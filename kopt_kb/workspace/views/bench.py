@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.rounds import Bench, standing
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.bench import is_whole
 from kopt_kb.workspace.targets.conditions import above_roof
 from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
-from kopt_kb.workspace.views.words import BlobReader, bullets, figure, plain
+from kopt_kb.workspace.views.words import bullets, figure, plain
 
 __all__ = ["bench_log"]
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
@@ -13,7 +14,7 @@ from kopt_kb.workspace.views.lessons import directions
 from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Iteration, MemoryDirection
 from kopt_kb.workspace.views.reports import FAILED, SIMULATED, cause_of, code, finish, gap_of, results_of
-from kopt_kb.workspace.views.words import BlobReader, bullets, figure, free_text, of_kind, percent
+from kopt_kb.workspace.views.words import bullets, figure, free_text, of_kind, percent
 
 __all__ = ["COLUMNS", "STATUS", "optimize_log", "performance_trend"]
 

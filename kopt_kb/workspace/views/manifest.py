@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from kopt_kb.errors import KoptError
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.project.file import ProjectFile, read_project
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 from kopt_kb.workspace.retarget import aim_in_force
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.views.words import BlobReader
 
 __all__ = ["TERMINATION", "manifest_files", "named_files", "termination"]
 

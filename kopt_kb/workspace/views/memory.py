@@ -9,6 +9,7 @@ from typing import Literal
 from kopt_kb import wire
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.runners.candidate.answers import Check, kept_run
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured, Trust
 from kopt_kb.workspace.rounds import Candidate, ChildRun, Round
 from kopt_kb.workspace.state import WorkspaceState
@@ -17,7 +18,7 @@ from kopt_kb.workspace.views import memory_model as model
 from kopt_kb.workspace.views.lessons import directions, last_words, pitfalls, searched
 from kopt_kb.workspace.views.memory_model import Iteration, Pitfall
 from kopt_kb.workspace.views.readme import isa_goals
-from kopt_kb.workspace.views.words import BlobReader, Words, free_text, of_kind, plain
+from kopt_kb.workspace.views.words import Words, free_text, of_kind, plain
 
 __all__ = ["Memories", "document_of", "iteration_of", "judged_rates", "memories_of", "memory_files", "memory_text"]
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import latest_view, open_journal
-from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.blobs import BlobReader, ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import sweep
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
@@ -26,7 +26,6 @@ from kopt_kb.workspace.views.logs import optimize_log, performance_trend
 from kopt_kb.workspace.views.memory import Memories, memories_of, memory_files
 from kopt_kb.workspace.views.readme import render_blocks
 from kopt_kb.workspace.views.reports import baseline_report, round_summaries
-from kopt_kb.workspace.views.words import BlobReader
 from kopt_kb.workspace.workspace import Workspace
 
 __all__ = ["VIEWS", "RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]

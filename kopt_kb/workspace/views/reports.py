@@ -7,13 +7,13 @@ import json
 from kopt_kb import wire
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, finite
 from kopt_kb.workspace.views.memory import Memories, judged_rates
 from kopt_kb.workspace.views.memory_model import Iteration
 from kopt_kb.workspace.views.words import (
-    BlobReader,
     bullets,
     figure,
     percent,

@@ -6,6 +6,7 @@ from kopt_kb.analysis.transfer.buckets import Bucket
 from kopt_kb.analysis.transfer.trace import paper_trace
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.transfer import (
@@ -15,7 +16,7 @@ from kopt_kb.workspace.transfer import (
     skew_words,
     unchecked,
 )
-from kopt_kb.workspace.views.words import BlobReader, bullets, percent
+from kopt_kb.workspace.views.words import bullets, percent
 
 __all__ = ["against", "applicability", "transfer_check"]
 

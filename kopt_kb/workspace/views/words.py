@@ -8,13 +8,13 @@ from typing import TypeVar
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.readable import gain, rounded
 from kopt_kb.wire import WireError, parse, read
+from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
 from kopt_kb.workspace.rounds import Remark, Round
 from kopt_kb.workspace.views.memory_model import MemoryDirection, MemoryReference, Note, Pitfall, SearchEntry
 
 __all__ = [
     "SANDBOX",
-    "BlobReader",
     "MemoryFileError",
     "Words",
     "blob_text",
@@ -35,9 +35,6 @@ T = TypeVar("T")
 
 SANDBOX = "sandbox/"
 """Folder whose files are rendered and never committed."""
-
-BlobReader = Callable[[str], bytes]
-"""sha256 → bytes; `ObjectStore.get`."""
 
 _UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
 

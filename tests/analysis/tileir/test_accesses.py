@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.tileir.accesses import accesses_of
 from kopt_kb.analysis.tileir.affine import Affine
-from kopt_kb.analysis.tileir.motion import Block
+from kopt_kb.analysis.tileir.motion import BlockPointer
 from kopt_kb.analysis.tileir.source import parse_module
 
 HEAD = "import triton\nimport triton.language as tl\n@triton.jit\ndef k(p, T, s, B: tl.constexpr):\n    o = tl.arange(0, B)\n"
@@ -51,5 +51,5 @@ def test_block_pointers() -> None:
     (one,) = _of(
         "    q = tl.make_block_ptr(p + T, (T, s), (s, 1), (0, 0), (B, B), (1, 0))\n    q = tl.advance(q, (0, B))\n    x = tl.load(q)\n"
     )
-    assert isinstance(one.address, Block)
+    assert isinstance(one.address, BlockPointer)
     assert [each.text() for each in one.address.offsets] == ["0", "B"]

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from kopt_kb.analysis.tileir.affine import ONE, ZERO, Affine, Axis, Poly, atom
-from kopt_kb.analysis.tileir.motion import Block, assigned, called, growth, moved
+from kopt_kb.analysis.tileir.motion import BlockPointer, assigned, called, growth, moved
 
 K, STRIDE, SIZE = atom("k", {"k": 1}), atom("s", {"s": 0}), atom("B", {"B": 0})
 
@@ -40,9 +40,9 @@ def test_a_step_goes_along_the_axis_whose_stride_it_has() -> None:
 
 
 def test_a_block_pointer_moves_by_its_offsets() -> None:
-    block = Block(Affine(), (K, K), (STRIDE, ONE), (ZERO, ZERO), (SIZE, SIZE))
+    block = BlockPointer(Affine(), (K, K), (STRIDE, ONE), (ZERO, ZERO), (SIZE, SIZE))
     found = moved(block, (ZERO, SIZE), (K, ONE))
-    assert isinstance(found, Block)
+    assert isinstance(found, BlockPointer)
     assert found.offsets == (ZERO, K * SIZE)
 
 

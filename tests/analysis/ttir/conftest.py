@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.ttir import KernelCount, TensorArg, count_ir
-from kopt_kb.analysis.ttir.arguments import Argument
+from kopt_kb.analysis.ttir.arguments import KernelArgument
 from kopt_kb.analysis.ttir.plan import Mode
 
 IR_FOLDER = Path(__file__).resolve().parents[2] / "data" / "ttir"
@@ -37,7 +37,7 @@ def count(ir_text: Callable[[str], str]) -> Count:
     """`count(name, grid, args, mode)` counts a saved kernel; exact mode also lane by lane, and both have to agree."""
 
     def run(
-        name: str, grid: object, args: Mapping[int | str, Argument] | None = None, mode: Mode = "exact"
+        name: str, grid: object, args: Mapping[int | str, KernelArgument] | None = None, mode: Mode = "exact"
     ) -> KernelCount:
         text, file = ir_text(name), f"{name}.ttir"
         counted = count_ir(text, grid, args or {}, mode=mode, file=file)  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ def count(ir_text: Callable[[str], str]) -> Count:
 
 
 @pytest.fixture(scope="session")
-def gemm_args() -> dict[int | str, Argument]:
+def gemm_args() -> dict[int | str, KernelArgument]:
     """The launch of the GEMM cases: 1000 x 520 times 520 x 1104 in fp16."""
     return {
         "m": 1000,

@@ -19,10 +19,10 @@ from kopt_kb.kernels.record.model import (
     Fill,
     Input,
     LaunchRecord,
-    Member,
     NullArg,
     ScalarArg,
     StructArg,
+    StructMember,
     TensorAddress,
     TensorMapArg,
     TensorView,
@@ -145,13 +145,15 @@ WRONG = {
     "many arguments": _step(arguments=(NullArg(),) * 2000),
     "struct of no bytes": _step(arguments=(StructArg(0, ()),)),
     "struct beyond all parameters": _step(arguments=(StructArg(5000, ()),)),
-    "member behind its struct": _step(arguments=(StructArg(8, (Member(4, NullArg()),)),)),
+    "member behind its struct": _step(arguments=(StructArg(8, (StructMember(4, NullArg()),)),)),
     "members that share a byte": _step(
-        arguments=(StructArg(16, (Member(4, ScalarArg("i32", 1)), Member(0, NullArg()))),)
+        arguments=(StructArg(16, (StructMember(4, ScalarArg("i32", 1)), StructMember(0, NullArg()))),)
     ),
-    "member before its struct": _step(arguments=(StructArg(16, (Member(-8, NullArg()),)),)),
-    "member of no type": _step(arguments=(StructArg(16, (Member(0, ScalarArg("i", 1)),)),)),
-    "member beyond its buffer": _step(arguments=(StructArg(16, (Member(0, TensorAddress(replace(X, offset=9))),)),)),
+    "member before its struct": _step(arguments=(StructArg(16, (StructMember(-8, NullArg()),)),)),
+    "member of no type": _step(arguments=(StructArg(16, (StructMember(0, ScalarArg("i", 1)),)),)),
+    "member beyond its buffer": _step(
+        arguments=(StructArg(16, (StructMember(0, TensorAddress(replace(X, offset=9))),)),)
+    ),
     "name of an argument": _step(arguments=(NullArg("\x1b[31m"),)),
     "float as an integer": _step(arguments=(ScalarArg("i32", 1.5),)),
     "word as an integer": _step(arguments=(ScalarArg("i32", "nan"),)),

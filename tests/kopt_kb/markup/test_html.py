@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from kopt_kb.markup.blocks import Bullets, Cell, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CodeBlock, FactsBlock, Figure, ReportPage, Section, TableBlock
 from kopt_kb.markup.elements import element
 from kopt_kb.markup.html import POLICY, fragment, page
 from tests.kopt_kb.markup.test_elements import HOSTILE
@@ -42,7 +42,7 @@ def whole(text: str = "words") -> str:
     table = TableBlock(text, (text, text), ((text, Cell(text, text, (text, "page.md:L1"), "good")),), frozenset({1}))
     figure = Figure(element("svg", element("text", text), viewBox="0 0 1 1"), text, text)
     blocks = (table, FactsBlock(((text, text),)), Bullets((text,)), CodeBlock(text), figure, Cell(text, text))
-    return page(Page(text, (text and Cell(text),), (Section(text, blocks),), "kopt-kb 1"))
+    return page(ReportPage(text, (text and Cell(text),), (Section(text, blocks),), "kopt-kb 1"))
 
 
 def test_the_policy_forbids_everything_but_the_sheet() -> None:
@@ -79,7 +79,7 @@ def test_headings_tables_and_notes_can_be_walked() -> None:
 
 def test_what_stands_over_a_cell_is_its_note_and_its_sources() -> None:
     """The title of the very text; the number leads to the note."""
-    text = page(Page("t", (Cell("4.8", "memory", ("page.md:L1",)),), (), "kopt-kb"))
+    text = page(ReportPage("t", (Cell("4.8", "memory", ("page.md:L1",)),), (), "kopt-kb"))
     assert 'title="memory&#10;page.md:L1"' in text
     assert '<sup><a href="#note-1">1</a></sup>' in text
     assert '<li id="note-1">page.md:L1</li>' in text

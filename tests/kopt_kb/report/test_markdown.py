@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kopt_kb.markup.blocks import Bullets, Cell, CodeBlock, FactsBlock, Figure, Page, Section, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CodeBlock, FactsBlock, Figure, ReportPage, Section, TableBlock
 from kopt_kb.markup.elements import element
 from kopt_kb.markup.text import visible
 from kopt_kb.report.markdown import escaped, markdown
@@ -54,7 +54,7 @@ def test_a_page_has_the_blocks_in_order() -> None:
     )
     figure = Figure(element("svg"), "o--x", "caption")
     blocks = (table, FactsBlock((("k", "v"),)), Bullets(("i",)), CodeBlock("kb audit ."), figure)
-    text = markdown(Page("Title", (Cell("lead", tone="good"),), (Section("Part", blocks),), "kopt-kb 1"))
+    text = markdown(ReportPage("Title", (Cell("lead", tone="good"),), (Section("Part", blocks),), "kopt-kb 1"))
     assert text.startswith("# Title\n\n**lead**\n\n## Part\n")
     assert "| a | b |\n|---|--:|\n| 1[^1] | 2[^1][^2] |\n" in text
     assert "- k: v\n" in text
@@ -65,5 +65,5 @@ def test_a_page_has_the_blocks_in_order() -> None:
 
 def test_a_fence_is_longer_than_those_in_its_text() -> None:
     """A text can't end the block it stands in."""
-    text = markdown(Page("t", (CodeBlock("a\n````\n<script>"),), (), "m"))
+    text = markdown(ReportPage("t", (CodeBlock("a\n````\n<script>"),), (), "m"))
     assert "`````sh\na\n````\n<script>\n`````" in text
