@@ -18,7 +18,7 @@ from kopt_kb.runners.replay.admission import Objection
 from kopt_kb.runners.replay.judging import Timed
 from kopt_kb.runners.replay.makers import Made, NotRecordedError
 from kopt_kb.runners.replay.search import SearchTools, search_shape
-from kopt_kb.runners.replay.shelf import Asked
+from kopt_kb.runners.replay.shelf import Asked, Choose
 from kopt_kb.search.replay import TableSearch, asking
 from kopt_kb.search.searcher import Searcher, SearchFacts
 from kopt_kb.search.space import Space
@@ -44,15 +44,18 @@ class _Bench:
     def __init__(self, table: ResultTable, measure: Callable[[int], float], ahead: int) -> None:
         self.table, self.measure, self.ahead = table, measure, ahead
 
-    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
-        """Yield a record of each, so many begun before the first is used."""
+    def stream(
+        self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], choose: Choose | None = None
+    ) -> Iterator[tuple[Asked, Made]]:
+        """Yield a record of each, so many made before the first is used."""
         begun: list[Asked] = []
         while True:
             while len(begun) < ahead and not ended() and (one := next(asked, None)) is not None:
                 begun.append(one)
             if not begun:
                 return
-            yield begun[0], self._made(begun.pop(0).config)
+            one = begun.pop(0 if choose is None or len(begun) < 2 else choose(begun))
+            yield one, self._made(one.config)
 
     def _made(self, config: Mapping[str, object]) -> Made:
         place, record = self.table.space.find(config), _Record()

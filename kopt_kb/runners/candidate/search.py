@@ -61,18 +61,36 @@ def searcher(
         from kopt_kb.search.plain import plain_search
 
         return "neighbours", plain_search(space, most, seed, first)
-    return "model", _learning(space, most, seed, first)
+    return "model", Learning(space, most, seed, first)
 
 
-def _learning(space: Knobs, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> Asker:
-    from kopt_kb.search.searcher import Searcher  # numpy, which most commands need not wait for
-    from kopt_kb.search.space import Space
+class Learning:
+    """A search that learns, as an iterator of configurations and where to tell their times."""
 
-    search = Searcher(Space.of(space, seed=seed), seed, first)
-    for _ in range(most):
-        if (place := search.ask()) is None:
-            return
-        yield search.space.config(place), partial(search.tell, place)
+    def __init__(self, knobs: Knobs, most: int, seed: int, first: Sequence[Mapping[str, object]]) -> None:
+        from kopt_kb.search.searcher import Searcher  # numpy, which most commands need not wait for
+        from kopt_kb.search.space import Space
+
+        self._search, self._left = Searcher(Space.of(knobs, seed=seed), seed, first), most
+
+    def __iter__(self) -> Learning:
+        """Return the search."""
+        return self
+
+    def __next__(self) -> tuple[dict[str, object], Callable[[float], None]]:
+        """Return the next configuration; none is left once so many were given, or all."""
+        place = self._search.ask() if self._left > 0 else None
+        if place is None:
+            raise StopIteration
+        self._left -= 1
+        return self._search.space.config(place), partial(self._search.tell, place)
+
+    def prefer(self, configs: Sequence[Mapping[str, object]]) -> int:
+        """Return the position of the one that is to be timed next; what is not of the space comes first."""
+        names = self._search.space.knobs
+        places = [self._search.space.find({name: one[name] for name in names if name in one}) for one in configs]
+        known = [one for one in places if one is not None]
+        return places.index(None) if len(known) < len(places) else self._search.prefer(known)
 
 
 def run_search(

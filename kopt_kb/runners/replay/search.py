@@ -19,7 +19,7 @@ from typing import Protocol
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.runners.candidate.answers import ShapeSearch
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
-from kopt_kb.runners.candidate.search import ASKS, searcher
+from kopt_kb.runners.candidate.search import ASKS, Learning, searcher
 from kopt_kb.runners.replay.admission import Admission, Objection
 from kopt_kb.runners.replay.judging import Judging, Timed
 from kopt_kb.runners.replay.makers import Made
@@ -130,6 +130,7 @@ class _Search:
     admission: Admission | None = None
     enough: float = math.inf
     left_out: int = 0
+    begun: int = 0
 
     def run(self) -> ShapeSearch:
         start = dict(self.space.start)
@@ -139,8 +140,7 @@ class _Search:
         if self.tools.fact is not None:
             self.admission = Admission(self.tools.fact, self.configs, self.times_s, canonical(kept))
         most = self.body.evaluations
-        asks = None if self.admission is None else ASKS * most
-        strategy, asker = searcher(self.space.knobs, most, self.body.seed, asks, [kept, start])
+        strategy, asker = searcher(self.space.knobs, most, self.body.seed, ASKS * most, [kept, start])
         searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
 
         def is_late() -> bool:
@@ -148,10 +148,12 @@ class _Search:
 
         stream = self.tools.shelf.stream(
             self._asked(asker, kept, start, math.inf if strategy == "exhaustive" else most),
-            self.tools.shelf.ahead, is_late,
+            self.tools.shelf.ahead, lambda: self._is_over() or is_late(),
+            partial(self._chosen, asker, (canonical(kept), canonical(start))) if isinstance(asker, Learning) else None,
         )  # fmt: skip
         if self.admission is not None:
             stream = self.admission.admitted(stream, self._is_sound, lambda: self._is_over() or is_late())
+        stream = self._wanted_still(stream)
         if self.tools.workers:
             self.rank(stream, canonical(kept), searched_by)
         else:
@@ -179,13 +181,28 @@ class _Search:
             if (one := self.wanted({**start, **config}, tell)) is not None:
                 yield one
 
+    @staticmethod
+    def _chosen(asker: Learning, first: Sequence[bytes], ready: Sequence[Asked]) -> int:
+        """Return which record that is made is timed next: what the shape has and its start, else the likeliest."""
+        keys = [canonical(one.config) for one in ready]
+        begin = next((keys.index(one) for one in first if one in keys), None)
+        return asker.prefer([one.config for one in ready]) if begin is None else begin
+
+    def _wanted_still(self, stream: Iterator[tuple[Asked, Made]]) -> Iterator[tuple[Asked, Made]]:
+        """Yield records as long as evaluations are left; those that were made ahead and not chosen take none."""
+        for pair in stream:
+            if self._is_over():
+                return
+            self.begun += 1
+            yield pair
+
     def _is_over(self) -> bool:
         return self._spent >= self.enough or self._at_floor
 
     @property
     def _spent(self) -> int:
-        """Evaluations that were begun: what waits has taken none, nor, where facts are known, what does not compile."""
-        return len(self.configs) - (self.admission.count + self.left_out if self.admission is not None else 0)
+        """Evaluations that were begun; what waits has taken none, nor, where facts are known, what does not compile."""
+        return self.begun - (self.left_out if self.admission is not None else 0)
 
     @property
     def _at_floor(self) -> bool:

@@ -20,7 +20,7 @@ from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.wire import JsonMap, canonical
 
-__all__ = ["Asked", "RecordTarget", "Shelf", "bytes_of", "digest_of"]
+__all__ = ["Asked", "Choose", "RecordTarget", "Shelf", "bytes_of", "digest_of"]
 
 _GRACE_S, _POLL_S = 2.0, 0.5
 """Seconds that records have which are being made when their search is over, and between looks whether it is."""
@@ -54,6 +54,10 @@ class Asked:
         sources = [hashlib.sha256(one).hexdigest() for one in (self.source, self.problem)]
         words = [sources, self.shape, self.dtype, dict(self.config)]
         return hashlib.sha256(canonical(words)).hexdigest()
+
+
+Choose = Callable[[Sequence[Asked]], int]
+"""Which of some records that are made is used next."""
 
 
 class Shelf:
@@ -132,27 +136,34 @@ class Shelf:
             raise TimeoutError("the records are not made in time") from None
         return [self.keep(one, what) for one, what in zip(asked, made, strict=True)]
 
-    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
+    def stream(
+        self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], choose: Choose | None = None
+    ) -> Iterator[tuple[Asked, Made]]:
         """Yield records as they are made, with so many begun ahead; no further one is begun once `ended` says so.
 
-        What is being made then has a few seconds left.
+        What is being made then has a few seconds left. Where several are made, `choose` says which comes next.
         """
         running: dict[Future[Made], Asked] = {}
+        ready: list[tuple[Asked, Made]] = []
         last_s: float | None = None
         while True:
-            while len(running) < ahead and not ended() and (one := next(asked, None)) is not None:
+            while len(running) + len(ready) < ahead and not ended() and (one := next(asked, None)) is not None:
                 running[self.begin(one)] = one
             if ended():  # what no maker has begun is not wanted any more
                 running = {future: one for future, one in running.items() if not future.cancel()}
                 last_s = last_s or time.monotonic() + _GRACE_S
-            if not running:
+            if not running and not ready:
                 return
-            done, _ = wait(running, _POLL_S if last_s is None else _left_s(last_s), FIRST_COMPLETED)
-            if not done and last_s is not None and time.monotonic() >= last_s:
+            wait_s = 0.0 if ready else _POLL_S if last_s is None else _left_s(last_s)
+            done, _ = wait(running, wait_s, FIRST_COMPLETED)
+            if not done and not ready and last_s is not None and time.monotonic() >= last_s:
                 return
             for future in done:
                 one = running.pop(future)
-                yield one, self.keep(one, future.result())
+                ready.append((one, self.keep(one, future.result())))
+            if ready:
+                at = choose([one for one, _ in ready]) if choose is not None and len(ready) > 1 else 0
+                yield ready.pop(at)
 
 
 def _left_s(ends_at: float) -> float | None:

@@ -33,6 +33,21 @@ def test_the_best_of_two_valleys_is_found_in_half_of_the_space(table: ResultTabl
     assert table.medians_s[best] <= 1.02 * table.best_s
 
 
+def test_of_places_at_hand_the_likeliest_is_preferred(table: ResultTable) -> None:
+    """Once a few are told; before, the first. Those at hand stay untold, and are never given again."""
+    search, device = Searcher(table.space, 3), TableReplay(table, 3)
+    assert search.prefer([place for place in (search.ask(), search.ask()) if place is not None]) == 0
+    run(search, device, 40)
+    order = np.argsort(table.medians_s)
+    best, worst = (int(next(at for at in one if at not in search.told)) for one in (order, order[::-1]))
+    assert table.medians_s[worst] > 1.3 * table.medians_s[best]
+    for place in (worst, best):
+        search.take(place)
+    assert search.prefer([worst, best]) == 1
+    assert search.prefer([best, worst]) == 0
+    assert not {worst, best} & {*run(search, device, 20)}
+
+
 def test_every_place_is_given_once_and_then_none(table: ResultTable) -> None:
     search = Searcher(table.space)
     places = run(search, TableReplay(table), 200)

@@ -59,7 +59,9 @@ class TableBench:
             return Made(Path("none"), None, NotRecordedError("no"))
         return Made(Path(str(place)), record)
 
-    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
+    def stream(
+        self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], _: Any = None
+    ) -> Iterator[tuple[Asked, Made]]:
         """Yield a record of each."""
         assert ahead == self.ahead
         for one in asked:

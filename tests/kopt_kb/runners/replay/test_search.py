@@ -41,7 +41,9 @@ class Bench:
         self.timed: list[tuple[int, int]] = []
         self.configs: dict[str, Mapping[str, Any]] = {}
 
-    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool]) -> Iterator[tuple[Asked, Made]]:
+    def stream(
+        self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], _: Any = None
+    ) -> Iterator[tuple[Asked, Made]]:
         """Yield each at once; B = 2 does not compile."""
         assert ahead == self.ahead
         for number, one in enumerate(asked):
@@ -131,6 +133,41 @@ def test_evaluations_bound_a_large_space() -> None:
     found, _ = searched(Bench(lambda config: 1e-6 * (1 + config["A"])), replace(BODY, evaluations=7), space=large)
     assert found.evaluated == 9
     assert found.strategy == "model"
+
+
+class Pool(Bench):
+    """Makers that have as many records ready as may lie ahead."""
+
+    ahead = 12
+
+    def stream(
+        self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], choose: Any = None
+    ) -> Iterator[tuple[Asked, Made]]:
+        """Yield the chosen one of those at hand."""
+        ready: list[Asked] = []
+        while not ended():
+            while len(ready) < ahead and (new := next(asked, None)) is not None:
+                ready.append(new)
+            if not ready:
+                return
+            one = ready.pop(choose(ready) if choose is not None and len(ready) > 1 else 0)
+            self.configs[(name := str(len(self.configs)))] = one.config
+            record: Any = Replayable()
+            yield one, Made(Path(name), record)
+
+
+def test_records_made_ahead_are_timed_in_the_order_of_what_is_known_by_then() -> None:
+    """What the shape has and its start come first; what was made and not chosen takes no evaluation."""
+    bench = Pool(lambda config: 1e-6 * (1 + config["A"] + config["B"]))
+    space = replace(SPACE, knobs={"A": list(range(20)), "B": list(range(10))}, start={"A": 19, "B": 9}, keep=None)
+    found, _ = searched(bench, replace(BODY, evaluations=24), space=space)
+    assert dict(bench.configs["0"]) == {"A": 19, "B": 9}
+    assert found.evaluated == 25
+    assert found.asked > found.evaluated
+    assert found.config["A"] + found.config["B"] <= 3
+    late = [sum(bench.configs[str(at)].values()) for at in range(13, 25)]
+    early = [sum(bench.configs[str(at)].values()) for at in range(1, 7)]
+    assert sum(late) / 12 < sum(early) / 6
 
 
 class Clock:

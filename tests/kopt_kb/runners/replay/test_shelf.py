@@ -86,6 +86,25 @@ def test_a_stream_works_ahead_and_ends(shelf: Shelf) -> None:
     assert shelf._makers.most == 2
 
 
+def test_of_records_that_are_made_the_chosen_one_comes_first(shelf: Shelf) -> None:
+    """Those that are not chosen are kept; no more are begun than may lie ahead."""
+    asked = [Asked(b"a", f"{at}x4", "bf16") for at in range(1, 7)]
+    pools: list[int] = []
+
+    def last(ready: Any) -> int:
+        pools.append(len(ready))
+        return len(ready) - 1
+
+    stream = shelf.stream(iter(asked), 3, lambda: False, last)
+    seen = []
+    for one, _ in stream:
+        seen.append(one.shape)
+        time.sleep(0.1)  # while one is used, others are made
+    assert sorted(seen) == [one.shape for one in asked]
+    assert seen != [one.shape for one in asked]
+    assert max(pools) <= 3
+
+
 def test_a_file_is_what_its_name_says(shelf: Shelf) -> None:
     """Other content under a name is replaced."""
     path = shelf.file_of(b"source", "kernel.py")
