@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_wiki, print_values, table
+from kopt_kb.cli.output import add_wiki, print_values, say, table
 from kopt_kb.errors import ExitCode, KoptError
 from kopt_kb.runners.health import Health, HealthFinding, Host
 
@@ -55,7 +55,7 @@ def _print(health: Health) -> None:
         rows += [("", "", "", f"fix: {one.fix}")] if one.fix else []
     print(table(rows, is_headed=False))
     wrong = sum(one.state == "wrong" for one in health.findings)
-    print(f"\n{wrong} wrong; note: works with less; UNKNOWN: could not be asked; -: not here")
+    say(f"\n{wrong} wrong; note: works with less; UNKNOWN: could not be asked; -: not here")
 
 
 def _program() -> Iterator[HealthFinding]:

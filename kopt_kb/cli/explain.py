@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kopt_kb.cli.documents import CodeEntry, Codes
-from kopt_kb.cli.output import add_common, add_format, print_json, print_table, wants_json
+from kopt_kb.cli.output import add_common, add_format, print_json, print_table, say, wants_json
 from kopt_kb.errors import BadInput
 
 __all__ = ["add_arguments", "run"]
@@ -51,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
         print_table(("code", "kind", "cause"), rows, args.format)
     else:
         for one in chosen:
-            print(f"{one.code}: {one.kind}" + (f" {one.name}" if one.name else ""))
-            print("\n".join(f"  {text}" for text in (one.cause, one.remedy) if text))
+            say(f"{one.code}: {one.kind}" + (f" {one.name}" if one.name else ""))
+            say("\n".join(f"  {text}" for text in (one.cause, one.remedy) if text))
     return 0

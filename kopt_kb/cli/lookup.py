@@ -21,6 +21,7 @@ from kopt_kb.cli.output import (
     open_registry,
     print_table,
     print_values,
+    say,
     table,
     wants_json,
 )
@@ -81,7 +82,7 @@ def _print_group(view: ProductGroup, form: str) -> None:
         print_table(("platform", *_HEAD), found, form)
         return
     names = dict.fromkeys(one.identity.platform for one in view.products)
-    print(f"{view.name}: {len(names)} product(s) of this {view.kind}: {', '.join(names)}\n")
+    say(f"{view.name}: {len(names)} product(s) of this {view.kind}: {', '.join(names)}\n")
     rows = []
     for product in view.products:
         rows += [
@@ -90,7 +91,7 @@ def _print_group(view: ProductGroup, form: str) -> None:
         ]
         if product.absent_key:
             rows.append((product.identity.platform, product.absent_key, "UNKNOWN", "", "", "no row in the wiki"))
-    print(table(rows, right=(2,)))
+    say(table(rows, right=(2,), is_headed=False))
 
 
 _GLANCE = {
@@ -115,17 +116,17 @@ def _glance(values: Lookup) -> str:
 
 def _print(values: Lookup, *, details: bool, conflicts: bool) -> None:
     one = values.identity
-    print(f"{one.platform}: {one.vendor} {one.sku} ({one.arch}, {one.target})")
+    say(f"{one.platform}: {one.vendor} {one.sku} ({one.arch}, {one.target})")
     if not details:
-        print(_glance(values))
+        say(_glance(values))
     for heading in dict.fromkeys(row.heading for row in (*values.specs, *values.unknown, *values.unsupported)):
         rows = [row for row in _rows(values) if row.heading == heading]
-        print(f"\n{heading}")
-        print(table([_cells(row, short=not details) for row in rows], indent=2, right=(1,)))
+        say(f"\n{heading}")
+        say(table([_cells(row, short=not details) for row in rows], indent=2, right=(1,), is_headed=False))
         for row in rows if details else ():
             _print_details(values, row)
     if values.absent_key:
-        print(f"\n  {values.absent_key}: UNKNOWN, the wiki has no row for it")
+        say(f"\n  {values.absent_key}: UNKNOWN, the wiki has no row for it")
     if values.rejected and conflicts:
         _print_conflicts(values)
     _print_foot(values, short=not details, conflicts=conflicts)
@@ -134,23 +135,21 @@ def _print(values: Lookup, *, details: bool, conflicts: bool) -> None:
 def _print_foot(values: Lookup, *, short: bool, conflicts: bool) -> None:
     """Print what the columns mean, and what else there is."""
     if short:
-        print("\nPages", *dict.fromkeys(f"  <gpu-wiki>/{row.path}" for row in _rows(values)), sep="\n")
-        print(
-            "\nquantity [stated conditions], value, unit, grade of the source, page and line; --format csv: whole keys"
-        )
+        say("\nPages", *dict.fromkeys(f"  <gpu-wiki>/{row.path}" for row in _rows(values)))
+        say("\nquantity [stated conditions], value, unit, grade of the source, page and line; --format csv: whole keys")
     if values.rejected and not conflicts:
-        print(f"\n{len(values.rejected)} rejected value(s) of conflicts: --conflicts shows them")
+        say(f"\n{len(values.rejected)} rejected value(s) of conflicts: --conflicts shows them")
     if any(_flag(row) for row in (*values.specs, *values.unsupported)):
-        print("\n* an exception to a physics rule, or the chosen side of a conflict: --sources and --conflicts say why")
+        say("\n* an exception to a physics rule, or the chosen side of a conflict: --sources and --conflicts say why")
     if values.siblings:
-        print(f"\nNot to be confused with: {', '.join(values.siblings)}")
+        say(f"\nNot to be confused with: {', '.join(values.siblings)}")
 
 
 def _print_conflicts(values: Lookup) -> None:
     """Print both sides of every conflict with their reasons."""
     from kopt_kb.wiki.conflicts import sheet_conflicts
 
-    print("\nConflicts: chosen and Rejected")
+    say("\nConflicts: chosen and Rejected")
     rows = []
     shown = {row.key for row in values.rejected}
     for conflict in sheet_conflicts(values.sheet, values.identity.platform):
@@ -158,7 +157,7 @@ def _print_conflicts(values: Lookup) -> None:
             chosen = [] if conflict.chosen is None else [conflict.chosen]
             rows += [(*_cells(row), f"chosen: {row.note('chosen')}") for row in chosen]
             rows += [(*_cells(row), f"rejected: {row.note('rejected')}") for row in conflict.rejected]
-    print(table(rows, indent=2, right=(1,)))
+    say(table(rows, indent=2, right=(1,), is_headed=False))
 
 
 def _flag(row: Row) -> str:
@@ -173,11 +172,11 @@ def _cells(row: Row, *, short: bool = False) -> tuple[str, str, str, str, str]:
 
 
 def _print_details(values: Lookup, row: Row) -> None:
-    print(f"    {row.key}")
+    say(f"    {row.key}")
     for source in row.sources:
         note = values.sheet.footnotes[row.path][source.id]
         quote = f' "{source.quote}"' if source.quote else ""
-        print(f"      {note.title} ({note.publisher}, {note.revision}), {source.locator}{quote}")
-        print(f"      {note.url}, read {note.read}")
+        say(f"      {note.title} ({note.publisher}, {note.revision}), {source.locator}{quote}")
+        say(f"      {note.url}, read {note.read}")
     for tag, text in row.notes:
-        print(f"      {tag}: {text}")
+        say(f"      {tag}: {text}")

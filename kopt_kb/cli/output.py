@@ -38,6 +38,7 @@ __all__ = [
     "print_values",
     "printable",
     "printable_lines",
+    "say",
     "table",
     "wants_json",
 ]
@@ -137,6 +138,11 @@ def conditions(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def say(*texts: str) -> None:
+    """Print texts for people, folded where there are few columns."""
+    print(*map(terminal.told, texts), sep="\n")
+
+
 def printable(text: str) -> str:
     """Return a text of others (names in reports, paths) with control and direction characters as escapes.
 
@@ -173,6 +179,8 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int
     room, is_painted = terminal.width(), terminal.has_colour()
     if room is not None:
         widths = terminal.narrowed(widths, room - indent - 2 * (len(widths) - 1))
+        if is_headed and len(rows) > 1 and _breaks_words(rows, widths, room - indent):
+            return "\n".join(line.rstrip() for line in terminal.stacked(rows, indent, room))
     lines = []
     for row in rows:
         folded = [terminal.fold(cell, most) for cell, most in zip(row, widths, strict=True)]
@@ -180,6 +188,16 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0, right: Sequence[int
             cells = [lines_of[at] if at < len(lines_of) else "" for lines_of in folded]
             lines.append(" " * indent + _padded(cells, widths, right, is_painted=is_painted))
     return "\n".join(line.rstrip() for line in lines)
+
+
+_SHORT = 12
+"""Letters of a word that no column may break; longer ones are paths and names of kernels."""
+
+
+def _breaks_words(rows: Sequence[Sequence[str]], widths: Sequence[int], room: int) -> bool:
+    """Whether columns are too many for the room, or so narrow that a word or number would be broken."""
+    words = ((word, width) for row in rows for cell, width in zip(row, widths, strict=True) for word in cell.split(" "))
+    return sum(widths) + 2 * (len(widths) - 1) > room or any(width < len(word) <= _SHORT for word, width in words)
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[int], *, is_painted: bool) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.profile import METRICS
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, table
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, say, table
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import JudgedKernel, total_s
@@ -159,7 +159,7 @@ def run(args: argparse.Namespace) -> int:
     elif wants_json(args):
         print_values(diff, registry.wikis)
     else:
-        print("\n\n".join(_text(args.baseline, report.file, report.kernels) for report in diff.reports))
+        say("\n\n".join(_text(args.baseline, report.file, report.kernels) for report in diff.reports))
         for slower in diff.slower:
             change = slower.kernel.duration.change_pct or 0.0
             name = f"{printable(slower.kernel.name)} in {printable(slower.file)}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.gap.document import Gap, Gaps
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, printable_lines, say
 from kopt_kb.cli.profile_read import judge
 from kopt_kb.cli.profile_text import JudgedKernel
 from kopt_kb.cli.work_arguments import add_work, work_from
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_values(gaps, registry.wikis)
     else:
-        print("\n\n".join(printable_lines(one.text()) for one in gaps.gaps) or "no kernels")
+        say("\n\n".join(printable_lines(one.text()) for one in gaps.gaps) or "no kernels")
     return ExitCode.OK if any(gap.roof_s is not None for gap in gaps.gaps) or not judged else ExitCode.UNKNOWN
 
 

@@ -13,7 +13,7 @@ from kopt_kb.analysis.readers.common.base import without_collection
 from kopt_kb.analysis.readers.read import read_report
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, say
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.profile_text import JudgedKernel, by_time, render
 from kopt_kb.cli.profile_timeline import JudgedTimeline, judged_timelines, render_timelines
@@ -134,12 +134,12 @@ def print_judged(reports: JudgedReports, top: int | None = None) -> None:
     judged = reports.kernels
     for report in reports.reports:
         version = f" {printable(report.tool_version)}" if report.tool_version else ""
-        print(f"Report: {printable(report.file)} ({report.format}, {report.tool}{version})")
+        say(f"Report: {printable(report.file)} ({report.format}, {report.tool}{version})")
     products = dict.fromkeys(str(kernel.platform.id) for kernel in judged if kernel.platform is not None)
     if products:
         print(f"Product: {', '.join(products)}")
     print()
     if reports.timelines:
-        print(render_timelines(reports.timelines) + "\n")
+        say(render_timelines(reports.timelines) + "\n")
     if judged:
-        print(render(judged, top))
+        say(render(judged, top))

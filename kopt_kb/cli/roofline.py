@@ -18,7 +18,7 @@ from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, rea
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.cli.case_arguments import ALL, add_kernel, cases_from, grid_from
 from kopt_kb.cli.named_kernel import kernel_file
-from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable
+from kopt_kb.cli.output import add_wiki, open_registry, print_values, printable, say
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.cli.roofline_text import compared, render, render_kernel, time_table
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_values(timed[0] if len(timed) == 1 else RooflinesInTime(tuple(timed)), _wikis(platforms))
     else:
-        print(compared(timed) if len(platforms) > 1 else "\n\n".join(render(one) for one in timed))
+        say(compared(timed) if len(platforms) > 1 else "\n\n".join(render(one) for one in timed))
     dots = [each for at, one in zip(measured, timed, strict=True) for each in [(one.found, s) for s in at or (None,)]]
     _draw(args, timed, dots)
     return ExitCode.UNKNOWN if any(one.unknown() for one, _ in found) else ExitCode.OK
@@ -158,7 +158,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
         print_values(KernelRooflines(tuple(rooflines)), _wikis(platforms))
     else:
         text = "\n\n".join(render_kernel(one, times) for one, times in timed)
-        print(text + (time_table(rooflines) if len(rooflines) > 1 else ""))
+        say(text + (time_table(rooflines) if len(rooflines) > 1 else ""))
     inside = [RooflineInTime(one.roofline, times) for one, times in timed]
     _draw(args, inside, [(one.roofline, one.measured_s) for one in rooflines])
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in rooflines) else ExitCode.OK

@@ -7,10 +7,11 @@ cut or folded. Colour needs a terminal and the absence of NO_COLOR (no-color.org
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
-__all__ = ["announce", "fold", "has_colour", "narrowed", "paint", "width"]
+__all__ = ["announce", "fold", "has_colour", "narrowed", "paint", "stacked", "told", "width"]
 
 _LEAST = 8
 """No column becomes narrower than that: below it words can't be read."""
@@ -86,6 +87,57 @@ def fold(text: str, limit: int) -> list[str]:
             word = word[at:]
         lines.append(word)
     return [line for line in lines if line] or [""]
+
+
+def told(text: str, room: int | None = None) -> str:
+    """Return lines for people, those that are too long folded below where their text begins.
+
+    >>> print(told("  target      what a work should reach", 24))
+      target      what a
+                  work
+                  should
+                  reach
+    """
+    room = room or width()
+    if room is None:
+        return text
+    return "\n".join(line for each in text.split("\n") for line in _folded(each, room))
+
+
+def _folded(line: str, room: int) -> list[str]:
+    if len(re.sub("\x1b\\[[0-9]*m", "", line)) <= room:
+        return [line]
+    body = line.lstrip(" ")
+    before = len(line) - len(body)
+    label, gap, rest = body.partition("  ")
+    at = len(line) - len(rest.lstrip(" ")) if gap and " " not in label else 0
+    if not 0 < at <= room // 2:
+        at = min(before + 2, room // 2)
+        begin, rest = line[:before], body
+        first, *others = fold(rest, max(room - before, _LEAST))
+        others = fold(" ".join(others), max(room - at, _LEAST)) if others else []
+    else:
+        begin = line[:at]
+        first, *others = fold(line[at:], max(room - at, _LEAST))
+    return [begin + first, *(" " * at + one for one in others)]
+
+
+def stacked(rows: Sequence[Sequence[str]], indent: int, room: int) -> list[str]:
+    """Return the rows of a table with a head as blocks of a line a cell, for where its columns find no room.
+
+    >>> stacked([["product", "least time"], ["H20", "37.28 us"]], 0, 40)
+    ['product     H20', 'least time  37.28 us']
+    """
+    head, *body = rows
+    widest = max(map(len, head))
+    lines: list[str] = []
+    for at, row in enumerate(body):
+        lines += [""] if at else []
+        for name, cell in ((name, cell) for name, cell in zip(head, row, strict=True) if cell):
+            first, *others = fold(cell, max(room - indent - widest - 2, _LEAST))
+            lines.append(f"{' ' * indent}{name:<{widest}}  {first}")
+            lines += [" " * (indent + widest + 2) + one for one in others]
+    return lines
 
 
 def announce(text: str) -> None:

@@ -16,7 +16,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of, printable
+from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of, printable, say
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
 from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run or (fresh and state.route != "roofline"):  # targets alone cost nothing and change nothing
         parameters = _parameters(args, state, policy, project, judge)
         if args.dry_run:
-            print_of(parameters, state) if args.json else print(parameters_text(parameters))
+            print_of(parameters, state) if args.json else say(parameters_text(parameters))
             return ExitCode.OK
         confirm(args, parameters)
     if why:
@@ -244,11 +244,11 @@ def _print(report: CampaignReport, args: argparse.Namespace, state: WorkspaceSta
     if args.json:
         print_of(report, state)
     elif report.route == "roofline" and args.action != "status":
-        print(render(report, full=False))
+        say(render(report, full=False))
         blocks = render_blocks(state)
         print(f"\nRoofline\n\n{blocks['roofline']}\n\nStop Conditions\n\n{blocks['stop-conditions']}")
     else:
-        print(render(report, full=args.action != "status"))
+        say(render(report, full=args.action != "status"))
     if lines and not args.json:
         print("\n" + "\n".join(map(printable, lines)))
     return report.exit_code

@@ -87,3 +87,14 @@ class TestForms:
                 if not {"--format"} & set(leaf._option_string_actions):
                     without.add(f"{name} {word}".strip())
         assert without == {"completion", "mcp"}
+
+
+def test_a_table_of_too_many_columns_is_a_block_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number or short word is broken, empty cells are left out; tables without a head are folded as before."""
+    monkeypatch.setenv("COLUMNS", "24")
+    rows = [("product", "shape", "least time"), ("H20", "8192x4096", "33.56 us"), ("MI300X", "64x64", "")]
+    assert table(rows) == (
+        "product     H20\nshape       8192x4096\nleast time  33.56 us\n\nproduct     MI300X\nshape       64x64"
+    )
+    assert table(rows, is_headed=False).startswith("product")
+    assert "  " in table(rows, is_headed=False).split("\n")[0]

@@ -114,3 +114,12 @@ def test_what_takes_long_is_announced_to_a_person(
     with tty(monkeypatch) as ours:
         terminal.announce("compiling")
         assert os.read(ours, 100) == b"kb: compiling\r\n"
+
+
+def test_lines_that_are_too_long_go_on_below_their_text() -> None:
+    """A label keeps its column, a plain line goes on two letters further in; colours take no room."""
+    assert terminal.told("bound  by the dram roof of it", 20) == "bound  by the dram\n       roof of it"
+    assert terminal.told("  a sentence that is long", 16) == "  a sentence\n    that is long"
+    painted = "\x1b[32maccept\x1b[0m  1.2"
+    assert terminal.told(painted, 11) == painted
+    assert terminal.told("any length", None) == "any length"
