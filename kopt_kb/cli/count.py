@@ -79,9 +79,8 @@ def _render(one: CountedKernel) -> str:
     rows += [(f"special functions, {s.function} {s.dtype}", *_cells(s.useful)) for s in kernel.special]
     for direction, moved in (("read", kernel.read), ("written", kernel.written)):
         for name in ("compulsory", "requested", "sectors"):
-            rows.append(
-                (f"{name} {'sectors' if name == 'sectors' else 'bytes'} {direction}", *_cells(getattr(moved, name)))
-            )
+            what = "32-byte sectors" if name == "sectors" else f"{name} bytes"
+            rows.append((f"{what} {direction}", *_cells(getattr(moved, name))))
     grid = "x".join(map(str, one.compilation.grid)) or "as given"
     lines = [f"{one.compilation.name}, grid {grid}, {one.mode} mode"]
     lines.append(table(rows, indent=2, right=(1,), is_headed=False))

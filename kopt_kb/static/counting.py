@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy
 
+from kopt_kb.analysis.cutile.tile_count import TileArray, count_tile_ir
 from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
 from kopt_kb.analysis.ttir.model import IrError
 from kopt_kb.analysis.ttir.plan import Mode
@@ -70,6 +72,15 @@ def _argument(given: Given) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+def _tile_argument(given: Given) -> TileArray | float | None:
+    value = number(given) if given is not None else None
+    if isinstance(value, TensorSpec):
+        return TileArray(
+            value.shape, value.strides or tuple(prod(value.shape[at + 1 :]) for at in range(len(value.shape)))
+        )
+    return value
+
+
 def _parameter(compilation: Compilation, at: int, name: str) -> int | str:
     """Return the IR's name of a parameter where it has it, else its place; a descriptor takes several places."""
     return name if f"%{name}:" in compilation.ttir else at
@@ -89,11 +100,14 @@ def count_compilation(
         BadInput: No grid, or an argument the count depends on is missing.
         IrError: The IR holds something that can't be counted, with its line.
     """
-    if not compilation.ttir:
-        kind = "Tile IR" if compilation.tile_ir else "machine code"
-        what = f"{compilation.name} has no Triton IR: operations of {kind} are not counted"
-        raise BadInput(what, fix="take the operation's closed form: kb roofline --op OP --shape MxN", code="KB086")
     launch = grid or compilation.grid
+    if not compilation.ttir and compilation.tile_ir and launch:
+        arguments = [_tile_argument(value) for _, value in compilation.arguments]
+        counted = count_tile_ir(compilation.tile_ir, launch, arguments, file=f"<Tile IR of {compilation.name}>")
+        return CountedKernel(compilation, counted, "exact")
+    if not compilation.ttir:
+        what = f"{compilation.name} has no Triton IR: operations of machine code are not counted"
+        raise BadInput(what, fix="take the operation's closed form: kb roofline --op OP --shape MxN", code="KB086")
     if not launch:
         raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]", code="KB087")
     if mode not in {"auto", "exact", "shape"}:

@@ -12,6 +12,7 @@ from kopt_kb.analysis.occupancy.occupancy import Occupancy, occupancy
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.roofline.quantisation import Quantisation, quantise
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.analysis.ttir.model import IrError
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import Compilation, CompileRequest, KernelCase, OpCase
 from kopt_kb.kernels.declared import DeclarationError, read_declared
@@ -94,7 +95,7 @@ def _losses(
 
 
 def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work | None:
-    """Return the declared operation's work for one kernel without IR to count; nobody knows the parts of several."""
+    """Return the declared operation's work for one kernel without Triton IR; nobody knows the parts of several."""
     if not isinstance(case, OpCase) or len(made) != 1 or made[0].ttir:
         return None
     try:
@@ -102,6 +103,19 @@ def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work
     except DeclarationError:
         return None
     return work(declared.op, case.shape, case.dtype, **dict(declared.options))
+
+
+def _work(one: Launched, grid: tuple[int, ...] | None) -> tuple[CountedKernel | None, Work]:
+    """Return what the IR counts; where it holds what can't be counted, the closed form of the operation, if any."""
+    if one.closed_form is not None and not one.compilation.tile_ir:
+        return None, one.closed_form
+    try:
+        counted = count_compilation(one.compilation, grid)
+    except IrError:
+        if one.closed_form is None:
+            raise
+        return None, one.closed_form
+    return counted, work_of(counted, one.dtype or _dtype(counted))
 
 
 def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:
@@ -155,10 +169,7 @@ def rooflines_of(
     found = []
     for one in made:
         compiled = profile_of(one.compilation)
-        counted, done = None, one.closed_form
-        if done is None:
-            counted = count_compilation(one.compilation, grid)
-            done = work_of(counted, one.dtype or _dtype(counted))
+        counted, done = _work(one, grid)
         check_shared_memory([compiled], limits)
         fitting = occupancy(compiled.resources, limits, allow_unknown=True)
         losses = _losses(grid or one.compilation.grid, counted, fitting, platform)

@@ -339,7 +339,7 @@ class RecordExecutor:
     # ---- records -----------------------------------------------------------------------------
 
     def _reference(self, job: Job) -> Path:
-        return self._shelf.file_of(job.reference or job.candidate, "reference.py")
+        return self._shelf.reference_of(job.reference or job.candidate, job.body.op)
 
     def _made(self, work: _Work, sources: Mapping[str, bytes]) -> dict[str, dict[str, Made]]:
         """Return side → shape → what became of its record.

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.kernels.declared import kernel_name
+from kopt_kb.kernels.declared import has_header, kernel_name, packaged_reference
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.shapes import parse_shape
@@ -96,6 +96,11 @@ class Shelf:
         if not path.is_file() or path.read_bytes() != source:
             path.write_bytes(source)
         return path
+
+    def reference_of(self, source: bytes, op: str) -> Path:
+        """Return the file that judges: CUDA C++ or a function with a header has no reference, so the package's does."""
+        packaged = packaged_reference(op) if has_header("", source) else None
+        return packaged or self.file_of(source, "reference.py")
 
     def begin(self, asked: Asked) -> Future[Made]:
         """Begin a record, or find it; what failed for reasons of its own is not tried again."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.errors import FindingError, MissingTool
+from kopt_kb.kernels.declared import packaged_reference
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.runners.candidate.answers import Check, Environment, ReportEvidence, Search, Timing, Unable, read_answer
@@ -314,6 +315,17 @@ def test_cuda_is_checked_and_searched_like_all_others(invented: Any, makers: Mak
     executor.close()
     assert isinstance(found, Search)
     assert found.shapes["64x512"].config["THREADS"] == 64
+
+
+@pytest.mark.parametrize(("file", "op"), [("cuda/rms_norm.cu", "rms_norm"), ("cute/attention.py", "attention")])
+def test_files_with_a_header_are_judged_by_the_packages_reference(
+    executor: RecordExecutor, repo_root: Path, file: str, op: str
+) -> None:
+    """They have none of their own, and a judge never imports their language."""
+    source = (repo_root / "kernels" / file).read_bytes()
+    job = Job("check", source, body=replace(BODY, op=op), reference=source)
+    assert executor._reference(job) == packaged_reference(op)
+    assert executor._reference(replace(job, reference=b"REFERENCE = 1")).read_bytes() == b"REFERENCE = 1"
 
 
 def test_a_search_on_two_devices(launcher: Launcher, invented: Any, makers: Makers) -> None:
