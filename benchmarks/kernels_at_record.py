@@ -6,8 +6,10 @@ Contenders of a shape run in turn, every other round backwards; each is a CUDA g
 buffers that together are several times the L2, so that no launch finds its data there. Everything is checked against
 a float64 reference first. The opponents: torch eager, torch.compile (max-autotune, no graphs), Liger where it is
 installed, the best of cuBLASLt's heuristics (all that it returns are timed), cuDNN's and FlashAttention's attention
-through torch. results.jsonl in DIR has one line a shape, written as soon as it is measured: medians, and the median
-over the rounds of opponent over kernel. Kernels are compiled first, in processes without the GPU.
+through torch, cuBLASLt's product of fp8 blocks through torch. Of the last, one scale a tensor is timed beside it: other
+work, so it stands under `context_us` only. results.jsonl in DIR has one line a shape, written as soon as it is
+measured: medians, and the median over the rounds of opponent over kernel. Kernels are compiled first, in processes
+without the GPU.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from kopt_kb.kernels.comparison import compare
 from kopt_kb.kernels.timing import interleave
 from kopt_kb.problem.tolerances import tolerance_of
 
-DTYPE = "bf16"
+DTYPE, DTYPES = "bf16", {"fp8_gemm": "fp8"}
 ROWS = [(8192, 4096), (16384, 8192), (4096, 16384)]
 ONE_ROW, TWO_PASS = {"VARIANT": "single_pass", "BLOCK_ROWS": 1}, {"VARIANT": "two_pass", "BLOCK_ROWS": 1}
 PERSISTENT = {"VARIANT": "persistent", "BLOCK_ROWS": 1}
@@ -63,6 +65,27 @@ _QUERIES += [
     {"VARIANT": "roles", "TOGETHER": together, "TURNS": turns, "num_stages": 2}
     for together, turns in [(2, True), (4, True), (4, False), (8, True)]
 ]
+_BLOCKS = [
+    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": group}
+    for n, stages in [(256, 4), (128, 6)] for group in (2, 4, 8, 16, 32)
+]  # fmt: skip
+_BLOCKS += [
+    {"VARIANT": "persistent", "BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8, "num_stages": 5, "GROUP_M": 8},
+]  # fmt: skip
+_FEW = [
+    {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": n, "num_warps": warps, "num_stages": stages, "GROUP_M": 1}
+    for n, warps, stages in [
+        (16, 1, 8), (16, 2, 8), (16, 4, 8), (32, 1, 6), (32, 2, 6), (32, 2, 8), (32, 4, 6), (32, 4, 8), (64, 4, 6),
+        (64, 4, 8),
+    ]
+]  # fmt: skip
+_LOW = [
+    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": 1}
+    for n, stages in [(64, 8), (128, 6), (128, 7)]
+] + [
+    {"VARIANT": "pointers", "BLOCK_M": high, "BLOCK_N": n, "num_warps": 4, "num_stages": stages, "GROUP_M": 1}
+    for high, n, stages in [(128, 32, 5), (128, 64, 4), (64, 64, 5), (64, 128, 4)]
+]  # fmt: skip
 CASES: list[tuple[str, tuple[int, ...], list[dict[str, Any]]]] = [
     *(("attention", shape, _QUERIES) for shape in [(4, 32, 4096, 128), (1, 32, 16384, 128)]),
     *(("layer_norm", shape, [*_CHUNKED, *_WHOLE, *_WALKED]) for shape in reversed(ROWS)),
@@ -76,6 +99,11 @@ CASES: list[tuple[str, tuple[int, ...], list[dict[str, Any]]]] = [
         {"VARIANT": kind, "BLOCK": block, "num_warps": warps, "num_stages": 1}
         for kind in ("rows", "lanes") for block, warps in [(2048, 4), (4096, 4), (4096, 8), (8192, 8)]
     ]) for shape in [(8192, 32000), (4096, 128256)]),
+    *(("fp8_gemm", shape, _BLOCKS) for shape in [
+        (4096, 4096, 4096), (8192, 8192, 8192), (4096, 24576, 1536), (4096, 7168, 16384)
+    ]),
+    ("fp8_gemm", (128, 7168, 16384), _LOW),
+    ("fp8_gemm", (16, 8192, 8192), _FEW),
     ("swiglu", (8192, 14336), [
         {"BLOCK": b, "num_warps": w} for b, w in [(1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8)]
     ]),
@@ -182,11 +210,43 @@ def _of_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda inputs, _out: function(*inputs)
 
 
+def is_context(name: str) -> bool:
+    """Return whether a contender does other work: it is timed, and neither checked nor an opponent."""
+    return name == "copy" or name.startswith("context ")
+
+
 def named(config: dict[str, Any]) -> str:
     return ",".join(f"{key}={value}" for key, value in config.items())
 
 
-def contenders(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]]) -> dict[str, Any]:
+def _scaled(buffers: Buffers) -> dict[str, Any]:
+    """Return torch's products of fp8 blocks, scales laid out beforehand as they want them, and one scale a tensor."""
+    columns = {id(out): one[2].t().contiguous().t() for one, out in zip(buffers.inputs, buffers.outs, strict=True)}
+    one = torch.ones((), device="cuda")
+
+    def first(inputs: Any, out: Any) -> Any:
+        a, b, _, sb = inputs
+        return torch._scaled_mm(a, b.t(), columns[id(out)], sb.t(), out_dtype=torch.bfloat16)
+
+    def second(inputs: Any, out: Any) -> Any:
+        from torch.nn.functional import ScalingType, scaled_mm
+
+        a, b, _, sb = inputs
+        rows, blocks = ScalingType.BlockWise1x128, ScalingType.BlockWise128x128
+        return scaled_mm(a, b.t(), columns[id(out)], rows, sb, blocks, output_dtype=torch.bfloat16)
+
+    def whole(fast: bool) -> Callable[..., Any]:
+        return lambda inputs, _out: torch._scaled_mm(
+            inputs[0], inputs[1].t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=fast
+        )
+
+    return {
+        "scaled_mm": first, "scaled_mm_v2": second, "context one_scale": whole(fast=False),
+        "context one_scale_fast": whole(fast=True),
+    }  # fmt: skip
+
+
+def contenders(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], buffers: Buffers) -> dict[str, Any]:
     """Return name → function of (inputs, out), or the reason why there is none; kernels begin with `kb`."""
     module = importlib.import_module(f"kopt_kb.kernels.{name}")
     found: dict[str, Any] = {}
@@ -198,6 +258,8 @@ def contenders(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]])
         for kind in ("CUDNN_ATTENTION", "FLASH_ATTENTION"):
             found[kind.lower()] = _of_inputs(_sdpa(kind))
         return found
+    if name == "fp8_gemm":
+        return found | _scaled(buffers)
     found["eager"] = _of_inputs(_eager()[name])
     if name == "matmul":
         return found | CublasLt().algorithms(*shape)
@@ -214,7 +276,7 @@ class Buffers:
 
     def __init__(self, name: str, shape: tuple[int, ...]) -> None:
         self.module = importlib.import_module(f"kopt_kb.kernels.{name}")
-        first = self.module.make_inputs(shape, DTYPE, "cuda", 1)
+        first = self.module.make_inputs(shape, DTYPES.get(name, DTYPE), "cuda", 1)
         self.reference = reference_result(self.module, first)
         self.bytes = sum(one.numel() * one.element_size() for one in first) + 2 * self.reference.numel()
         cache = torch.cuda.get_device_properties(0).L2_cache_size
@@ -239,7 +301,7 @@ class Buffers:
                 self.outs[0].fill_(float("nan"))
                 answer = function(self.inputs[0], self.outs[0])
                 torch.cuda.synchronize()
-                wrong = "" if name == "copy" else compare(answer, self.reference).failure(tolerance_of(DTYPE))
+                wrong = "" if is_context(name) else compare(answer, self.reference).failure(tolerance_of(DTYPE))
             except Exception as error:  # noqa: BLE001 - one contender must not end the others
                 wrong = f"{type(error).__name__}: {str(error)[:200]}"
             if wrong:
@@ -275,7 +337,7 @@ def graph_of(function: Callable[..., Any], buffers: Buffers, launches: int) -> C
 def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
     """Measure one shape: all contenders briefly, then the best kernels and opponents at length."""
     buffers = Buffers(name, shape)
-    good, left = buffers.checked(contenders(name, shape, configs) | buffers.copies())
+    good, left = buffers.checked(contenders(name, shape, configs, buffers) | buffers.copies())
     launches = max(2, len(buffers.outs))
     timers = {}
     for one, function in good.items():
@@ -286,7 +348,7 @@ def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], round
     torch.cuda.synchronize()
     brief = dict(zip(timers, map(statistics.median, interleave(list(timers.values()), 5)), strict=True))
     kernels = sorted((one for one in brief if one.startswith("kb")), key=brief.__getitem__)
-    others = sorted((one for one in brief if not one.startswith("kb") and one != "copy"), key=brief.__getitem__)
+    others = sorted((one for one in brief if not one.startswith("kb") and not is_context(one)), key=brief.__getitem__)
     last = [*kernels[:3], *others[:4], "copy"]
     samples = dict(zip(last, interleave([timers[one] for one in last], rounds), strict=True))
     medians = {one: statistics.median(times) for one, times in samples.items()}
@@ -296,9 +358,11 @@ def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], round
         return statistics.median(a / b for a, b in zip(samples[other], samples[best], strict=True))
 
     return {
-        "op": name, "shape": "x".join(map(str, shape)), "dtype": DTYPE, "best": best, "opponent": rival,
+        "op": name, "shape": "x".join(map(str, shape)), "dtype": DTYPES.get(name, DTYPE),
+        "best": best, "opponent": rival,
         "over_opponent": round(over(rival), 4), "over_copy": round(over("copy"), 4), "bytes": buffers.bytes,
         "median_us": {one: round(1e6 * seconds, 2) for one, seconds in medians.items()},
+        "context_us": {one[8:]: round(1e6 * brief[one], 2) for one in brief if one.startswith("context ")},
         "brief_us": {one: round(1e6 * seconds, 2) for one, seconds in brief.items()}, "left_out": left,
     }  # fmt: skip
 
@@ -316,7 +380,7 @@ def _compile_one(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> N
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     with FakeTensorMode():
-        shapes = [(tuple(one.shape), one.dtype) for one in module.make_inputs(shape, DTYPE, "cpu", 1)]
+        shapes = [(tuple(one.shape), one.dtype) for one in module.make_inputs(shape, DTYPES.get(name, DTYPE), "cpu", 1)]
     inputs = [torch.empty(size, dtype=dtype) for size, dtype in shapes]
     JITFunction.run = lambda self, *args, **more: run(self, *args, **(more | {"warmup": True}))
     try:
@@ -327,7 +391,11 @@ def _compile_one(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> N
 
 def prepare(cases: list[Any], seconds: float) -> None:
     """Compile all settings on all cores, for so many seconds at most; what is not done is compiled when it is met."""
-    jobs = [(name, shape, config) for name, shape, configs in cases for config in [{}, *configs]]
+    # A product's sizes are arguments: one shape's kernels serve the others.
+    jobs = list({
+        (name, named(config), None if name in {"matmul", "fp8_gemm"} else shape): (name, shape, config)
+        for name, shape, configs in cases for config in [{}, *configs]
+    }.values())  # fmt: skip
     ends = time.monotonic() + seconds
     pool = multiprocessing.get_context("fork").Pool(max(1, (os.cpu_count() or 2) - 1))
     try:
@@ -349,7 +417,7 @@ def warm(name: str, shapes: list[tuple[int, ...]]) -> None:
 
 
 def _warming(cases: list[Any]) -> Iterator[subprocess.Popen[bytes]]:
-    for name in sorted({name for name, _, _ in cases} - {"attention", "matmul"}):
+    for name in sorted({name for name, _, _ in cases} - {"attention", "matmul", "fp8_gemm"}):
         shapes = ["x".join(map(str, shape)) for one, shape, _ in cases if one == name]
         yield subprocess.Popen([sys.executable, __file__, "--warm", name, *shapes], stderr=subprocess.DEVNULL)
 

@@ -1,4 +1,4 @@
-"""A candidate's run into poisoned memory, and the shape of the result that it has to leave there."""
+"""A candidate's run into poisoned memory, and shape and storage type of the result that it has to leave there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from kopt_kb.kernels.blocked import reference_result, result_shape
+from kopt_kb.problem.dtypes import format_of
+from kopt_kb.problem.ops import OPS, definition
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["output_shape", "produce"]
+__all__ = ["output_dtype", "output_shape", "produce"]
 
 
 def produce(
@@ -18,18 +20,21 @@ def produce(
     inputs: tuple[Any, ...],
     out_shape: tuple[int, ...] | None,
     config: Mapping[str, object] | None = None,
+    op: str = "",
 ) -> tuple[Any, str]:
     """Return what a launcher wrote into an output filled with NaN, and what was wrong about the call.
 
     Args:
         run: A file's `launch`.
-        inputs: Its inputs; the output has the storage type and device of the first that is of floats.
+        inputs: Its inputs; the output lies on their device.
         out_shape: Shape of the output; None: the launcher has several results and returns its own.
         config: Configuration passed on.
+        op: Operation, whose result may have another storage type than the inputs.
     """
     kept = tuple(one.clone() for one in inputs)
-    like = next((one for one in inputs if one.is_floating_point()), inputs[0])
-    out = None if out_shape is None else like.new_full(out_shape, math.nan)
+    out = None
+    if out_shape is not None:
+        out = inputs[0].new_full(out_shape, math.nan, dtype=output_dtype(op, inputs))
     result = run(*inputs, config=config, out=out)
     if out is None:
         out = result
@@ -39,6 +44,16 @@ def produce(
         if not bool((before == after).all()):
             return out, f"the kernel changed input {place}"
     return out, ""
+
+
+def output_dtype(op: str, inputs: tuple[Any, ...]) -> Any:
+    """Return the torch type of an operation's result: its own, else that of the first input of floats."""
+    import torch
+
+    own = format_of(definition(op).result) if op in OPS else None
+    if own is not None:
+        return getattr(torch, own.torch)
+    return next((one.dtype for one in inputs if one.is_floating_point()), inputs[0].dtype)
 
 
 def output_shape(kernel: ModuleType, shape: Shape, dtype: str, seed: int, device: str) -> tuple[int, ...] | None:

@@ -49,6 +49,10 @@ CASES = {
         ((65, 40, 72), "bf16", {"VARIANT": "persistent"}),
         ((130, 72, 40), "bf16", {"VARIANT": "persistent", "HALVES": True, "PROGRAMS_PER_SM": 2}),
     ],
+    "fp8_gemm": [
+        ((33, 128, 256), "fp8", {"BLOCK_M": 32}),
+        ((70, 256, 128), "fp8", {"VARIANT": "persistent", "BLOCK_N": 256}),
+    ],
     "grouped_gemm": [
         ((50, 40, 33), "fp16", None),
         ((7, 5, 3), "fp32", None),
@@ -84,7 +88,7 @@ def problems_of(
             if part:
                 case.second()
             reference = case.reference()
-            out, problem = produce(kernel.launch, case.inputs, tuple(reference.shape), config)
+            out, problem = produce(kernel.launch, case.inputs, tuple(reference.shape), config, kernel.OP)
             problem = problem or case.judge(out, tolerance_of(dtype), reference).problem
             if problem:
                 yield f"{trial.name}: {problem}"

@@ -33,11 +33,13 @@ FILES = {
     "matmul": (1024, 1024, 512),
     "attention": (2, 4, 512, 64),
     "grouped_gemm": (1024, 256, 128),
+    "fp8_gemm": (1024, 1024, 512),
     "naive/rms_norm": (64, 4096),
     "naive/softmax": (64, 4096),
     "naive/matmul": (1024, 1024, 512),
     "naive/attention": (2, 4, 512, 64),
 }
+DTYPES = {"fp8_gemm": "fp8"}
 CATEGORIES = {"memory_traffic", "memory_access", "caching", "latency_hiding", "parallelism", "scheduling", "compute"}
 
 
@@ -81,7 +83,7 @@ def test_declared_data_are_literals_that_fit_together(name, repo_root):
     """A reader needs no import: operation, options, tuning space and variants are plain data."""
     data = _literals(repo_root, name)
     assert data["OP"] in OPS
-    work(data["OP"], FILES[name], "bf16", **data["OP_OPTIONS"])
+    work(data["OP"], FILES[name], DTYPES.get(name, "bf16"), **data["OP_OPTIONS"])
     assert all(isinstance(values, list) and values for values in data["TUNING_SPACE"].values())
     for variant in data.get("VARIANTS", []):
         assert variant["category"] in CATEGORIES
@@ -96,7 +98,7 @@ def test_static_cases_name_every_parameter_of_the_kernel(name, repo_root):
     module = _module(name)
     configs = [None, *(one["config"] for one in getattr(module, "VARIANTS", []))]
     for config in configs:
-        (case,) = module.static_cases(FILES[name], "bf16", config)
+        (case,) = module.static_cases(FILES[name], DTYPES.get(name, "bf16"), config)
         names = case.kernel.arg_names
         assert set(case.constexprs) <= set(names)
         assert len(case.args) + len(case.constexprs) == len(names)
@@ -126,6 +128,16 @@ def test_descriptor_variants_refuse_rows_that_are_not_16_byte_multiples():
     inputs = matmul.make_inputs((8, 7, 9), "bf16", "cpu", 0)
     with pytest.raises(ValueError, match="16 bytes"):
         matmul.launch(*inputs, config={"VARIANT": "descriptors"})
+
+
+def test_a_product_of_fp8_blocks_takes_whole_blocks_and_tiles_that_roles_have():
+    """Scales stand for 128 elements; the warpgroups multiply 64 columns at a time, four times at most."""
+    fp8_gemm = _module("fp8_gemm")
+    a, b, sa, sb = fp8_gemm.make_inputs((8, 128, 256), "fp8", "cpu", 0)
+    with pytest.raises(ValueError, match="a scale a block"):
+        fp8_gemm.launch(a, b, sa[:, :1], sb)
+    with pytest.raises(ValueError, match="not 32"):
+        fp8_gemm.launch(a, b, sa, sb, config={"VARIANT": "roles", "BLOCK_N": 32})
 
 
 @pytest.mark.parametrize("name", ["rms_norm", "layer_norm", "softmax", "reduction", "matmul", "attention"])

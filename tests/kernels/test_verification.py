@@ -54,6 +54,13 @@ def test_a_launcher_writes_into_poisoned_memory(launch: Callable[..., Any], nans
     assert (int(out.isnan().sum()), said) == (nans, problem)
 
 
+def test_an_operation_names_the_storage_type_of_its_result() -> None:
+    """A product of fp8 leaves bf16: an output of the inputs' type could not hold it."""
+    given = (torch.ones(2, 2, dtype=torch.float8_e4m3fn),)
+    kinds = [produce(_idle, given, (2, 2), op=op)[0].dtype for op in ("fp8_gemm", "gemm", "")]
+    assert kinds == [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e4m3fn]
+
+
 def test_the_shape_of_a_result_is_that_of_its_reference() -> None:
     """From a file that is no operation of the package: its reference is asked."""
 

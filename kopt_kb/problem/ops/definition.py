@@ -144,6 +144,7 @@ class OpDefinition:
         trials: Inputs that a kernel of it is checked with; of tensors in the order in which the packaged file takes
             them.
         split: How its float64 reference is computed in pieces; None: only as a whole.
+        result: Storage type of its result; empty: that of the inputs.
     """
 
     id: str
@@ -157,6 +158,7 @@ class OpDefinition:
     kinds: tuple[str, ...] = ("float",)
     trials: tuple[Trial, ...] = GENERIC
     split: Split | None = None
+    result: str = ""
 
     def read_options(self, given: Mapping[str, object]) -> OptionValues:
         """Return all options with defaults; raises `OptionError` for a name the operation does not have."""

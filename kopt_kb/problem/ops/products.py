@@ -150,6 +150,7 @@ DEFINITIONS = {
         " vector engine",
         bytes="A, B and their scales once read, C once written in bf16",
         count=_fp8_gemm,
+        result="bf16",
         options=(Option("block", "int", 128, "elements along K, and along N of B, that share a scale"),),
         trials=(
             RANDOM,

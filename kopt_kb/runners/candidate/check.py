@@ -188,6 +188,7 @@ def _compare(reference: Any, body: Request, inner: Path, problems: Mapping[str, 
 def _judged(run: CandidateRun, case: Case, body: Request, inner: Path, problems: Mapping[str, str]) -> Judgement:
     """Return what is wrong with the output that the candidate's process left for a run."""
     from kopt_kb.kernels.output_file import load_output
+    from kopt_kb.kernels.verification import output_dtype
 
     if body.tolerance is None:
         raise ValueError("a check needs a tolerance")
@@ -197,7 +198,7 @@ def _judged(run: CandidateRun, case: Case, body: Request, inner: Path, problems:
         out = load_output(inner / f"{run.place}.pt", device_of(body))
     except Exception as error:  # noqa: BLE001 - whatever the candidate's process left there is the answer
         return Judgement(None, f"left no output: {error_line(error)}")
-    stored = next((one.dtype for one in case.inputs if one.is_floating_point()), case.inputs[0].dtype)
+    stored = output_dtype(body.op, case.inputs)
     if not hasattr(case.module, "launcher") and (isinstance(out, tuple) or out.dtype != stored):
         if isinstance(out, tuple):
             return Judgement(None, f"{len(out)} results, and the reference has 1")
@@ -223,7 +224,7 @@ def outputs(body: Request, folder: Path) -> Outputs:
     problems = {}
     for run, case in _cases(maker, body):
         try:
-            out, problem = produce(launch, case.inputs, body.out_shapes.get(run.text))
+            out, problem = produce(launch, case.inputs, body.out_shapes.get(run.text), op=body.op)
             if not problem:
                 save_output(out, folder / f"{run.place}.pt")
         except MissingTool:
