@@ -69,7 +69,8 @@ def _counted(args: argparse.Namespace, grid: tuple[int, ...] | None) -> list[Cou
 
 
 def _cells(amount: Amount) -> tuple[str, str]:
-    return ("unknown" if amount.value is None else f"{amount.value:,}", amount.exactness)
+    exactness = f"{amount.exactness} bound" if amount.exactness in {"lower", "upper"} else amount.exactness
+    return ("unknown" if amount.value is None else f"{amount.value:,}", exactness)
 
 
 def _render(one: CountedKernel) -> str:

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("triton", reason="triton is not installed")
 pytest.importorskip("torch", reason="torch is not installed")
 
+from kopt_kb.analysis.ttir.result import Amount
+from kopt_kb.cli import count
 from kopt_kb.cli.main import main
 
 pytestmark = pytest.mark.triton
@@ -23,7 +25,21 @@ def test_counts(repo_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert kernel["flops"]["total_useful"]["value"] == 128 * 4001
     assert {"name", "flops", "bytes", "intensity", "exactness"} <= set(kernel)
     assert main(words) == 0
-    assert "useful operations, fp32 vector" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "useful operations, fp32 vector" in shown
+    assert "\n  32-byte sectors read " in shown
+
+
+@pytest.mark.parametrize(
+    ("amount", "cells"),
+    [
+        (Amount(1000, "exact"), ("1,000", "exact")), (Amount(1000, "upper"), ("1,000", "upper bound")),
+        (Amount(1000, "lower"), ("1,000", "lower bound")), (Amount(None, "unknown"), ("unknown", "unknown")),
+    ],
+)  # fmt: skip
+def test_an_amount_says_on_which_side_it_bounds(amount: Amount, cells: tuple[str, str]) -> None:
+    """`upper` alone reads like a place."""
+    assert count._cells(amount) == cells
 
 
 @pytest.mark.parametrize(
