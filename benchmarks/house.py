@@ -1,0 +1,99 @@
+"""Counts the source: lines by kind, functions, untyped mappings, words that say nothing, shared names, unused names.
+
+Usage: python benchmarks/house.py
+
+A name counts as unused when it is written nowhere in the source but where it is defined and in `__all__`, and neither
+the rest of the tree nor the documents speak of it; what a library calls by name (`visit_…`, `pytest_…`) is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("kopt_kb", "analysis", "kernels")
+_CALLED_BY_NAME = re.compile(r"visit_|pytest_|__")
+_UNTYPED = re.compile(r"\b(?:Mapping|dict)\[str, Any\]")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def modules() -> Iterator[Path]:
+    """Yield the files of the source; the two links inside the package are other names of folders that are read."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if not any(parent.is_symlink() for parent in path.parents if parent != ROOT):
+                yield path
+
+
+def docstring_lines(tree: ast.Module) -> set[int]:
+    """Return the lines of docstrings."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        is_documented = isinstance(node, ast.Module | ast.ClassDef | Function)
+        if is_documented and ast.get_docstring(node, clean=False) is not None:
+            found.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    return found
+
+
+def kinds_of(text: str, tree: ast.Module) -> Counter[str]:
+    """Return lines of code, docstrings, comments and nothing."""
+    documented, kinds = docstring_lines(tree), Counter[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
+        kind = "docstring" if number in documented else "comment" if words.startswith("#") else "code"
+        kinds[kind if words else "blank"] += 1
+    return kinds
+
+
+def main() -> None:
+    """Print the counts."""
+    kinds, functions, words = Counter[str](), Counter[str](), Counter[str]()
+    named, listed = defaultdict[str, set[str]](set), Counter[str]()
+    places: list[tuple[str, str]] = []
+    paths = list(modules())
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        kinds += kinds_of(text, tree)
+        words.update(re.findall(r"\w+", text))
+        functions["untyped"] += len(_UNTYPED.findall(text))
+        functions["to_json"] += text.count("def to_json(")
+        for node in ast.walk(tree):
+            if isinstance(node, Function):
+                functions["all"] += 1
+                functions["long"] += (node.end_lineno or 0) - node.lineno + 1 > 40
+            if isinstance(node, ast.ClassDef | Function):
+                places.append((node.name, f"{path.relative_to(ROOT)}:{node.lineno}"))
+                listed[node.name] += text.count(f'"{node.name}"')
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else ()
+            names = [one.id for one in targets if isinstance(one, ast.Name)]
+            for name in [node.name] if isinstance(node, ast.ClassDef) else names:
+                if name[0].isupper() and not name.isupper():
+                    named[name].add(str(path))
+    others = "\n".join(
+        path.read_text(encoding="utf-8", errors="ignore")
+        for folder in ("benchmarks", "docs", "examples", "plugins", "tests", "tools")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".md", ".sh"} and "campaigns" not in path.parts
+    )
+    elsewhere = set(re.findall(r"\w+", others))
+    unused = [
+        (name, where) for name, where in places
+        if words[name] - listed[name] <= 1 and name not in elsewhere and not _CALLED_BY_NAME.match(name)
+    ]  # fmt: skip
+    print(f"{len(paths)} files, {kinds.total()} lines: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
+    print(f"{functions['all']} functions, {functions['long']} of more than 40 lines")
+    print(f"{functions['untyped']} untyped mappings, {functions['to_json']} bodies of to_json")
+    print(f"`one` {words['one']} times, `found` {words['found']} times")
+    several = sorted(name for name, files in named.items() if len(files) > 1)
+    print(f"{len(several)} classes and types share a name: {', '.join(several)}")
+    print(f"{len(unused)} classes and functions that nothing names: {', '.join(f'{a} {b}' for a, b in unused)}")
+
+
+if __name__ == "__main__":
+    main()
