@@ -56,7 +56,7 @@ DOCUMENTS: dict[str, str] = {
     "profile_roofline": "cli.profile_roofline:ReportRoofline",
     "profile_run_plan": "cli.profile_run:PlannedRun",
     "proposer_state": "tuning.proposals:ProposerState",
-    "proposer_answer": "tuning.proposals:Answer",
+    "proposer_answer": "tuning.proposals:ProposerAnswer",
     "proposer_asks": "tuning.proposals:EvidenceAsked",
     "record": "cli.record:RecordedLaunch",
     "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kopt_kb.analysis.profile.kernel_profile import KernelProfile
 from kopt_kb.analysis.profile.vocabulary import METRICS
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import CellText, FactsBlock, ReportBlock, TableBlock
+from kopt_kb.markup.blocks import CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.quantity.readable import duration, rounded
 
 __all__ = ["COLUMNS", "profile_blocks", "record_of"]
@@ -28,7 +28,7 @@ def record_of(profile: KernelProfile) -> Record:
     return {**dict(zip(COLUMNS, own, strict=True)), **metrics}
 
 
-def profile_blocks(profile: KernelProfile) -> tuple[ReportBlock, ...]:
+def profile_blocks(profile: KernelProfile) -> tuple[PageBlock, ...]:
     """Return a kernel with its metrics."""
     record = record_of(profile)
     rows: list[tuple[str, CellText]] = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach
 from kopt_kb.analysis.roofline.roofline import Roofline
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, si
 
@@ -17,7 +17,7 @@ def roofline_title(roofline: Roofline) -> str:
     return " ".join(filter(None, (roofline.work.op or "work", shape, roofline.work.dtype, "on", roofline.platform)))
 
 
-def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[ReportBlock, ...]:
+def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[PageBlock, ...]:
     """Return what a roofline says.
 
     Args:
@@ -25,7 +25,7 @@ def roofline_blocks(found: Roofline, times: Reach | None = None) -> tuple[Report
         times: What it means in seconds, with the times that were measured.
     """
     roofs = [row for ceiling in found.roofs() for row in _roof(ceiling.name, ceiling.documented, ceiling.measured)]
-    blocks: list[ReportBlock] = [FactsBlock(tuple(_verdict(found, times)))]
+    blocks: list[PageBlock] = [FactsBlock(tuple(_verdict(found, times)))]
     blocks.append(TableBlock("Roofs", ("roof", "basis", "value", "grades"), tuple(roofs), frozenset({2})))
     work: list[tuple[CellText, ...]] = [
         (f"useful operations, {flop.dtype} {flop.engine}", si(flop.useful.value, "FLOP"), flop.useful.exactness)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.analysis.rules.verdict import Verdict
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import percent
 
@@ -12,7 +12,7 @@ __all__ = ["verdict_blocks"]
 _NEAR = 0.1
 
 
-def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[ReportBlock, ...]:
+def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[PageBlock, ...]:
     """Return what a verdict says; `letters` is the most of each text."""
     rows: list[tuple[str, CellText]] = [
         ("bottleneck", Cell(verdict.bottleneck, f"rule {verdict.code}")),
@@ -21,7 +21,7 @@ def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[ReportBlock, 
     ]
     rows += [(f"worth of {limiter}", clipped(str(worth), letters)) for limiter, worth in verdict.worth.items()]
     rows += [("doubt", Cell(clipped(each, letters), tone="warn")) for each in verdict.doubts]
-    blocks: list[ReportBlock] = [FactsBlock(tuple(rows))]
+    blocks: list[PageBlock] = [FactsBlock(tuple(rows))]
     near = [roof for roof in verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
     if near:
         cells = tuple(

@@ -28,8 +28,6 @@ _DIVISOR = 16
 _MOST_RANK = 5
 """Ranks up to here are specialised: those that a tensor map has."""
 
-_BYTE_BITS = 8
-
 
 @dataclass(frozen=True, slots=True)
 class PassedArgument:

@@ -33,9 +33,6 @@ _MOST_STEPS, _MOST_BUFFERS, _MOST_BYTES = 512, 200, 1 << 35
 """Of a record that lists launches; what is behind them is in the statics alone."""
 
 
-_OF_PLOTS = frozenset({"show_plots", "print_data", "save_path", "return_df", "diff_col", "save_precision"})
-
-
 class Script:
     """A program with its words; it is given no tensors."""
 

@@ -11,7 +11,7 @@ from kopt_kb.analysis.rules.shown import verdict_blocks
 from kopt_kb.cli.page_output import made_by, save_report
 from kopt_kb.cli.profile_text import JudgedKernel, total_s
 from kopt_kb.errors import BadInput
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, ReportBlock, ReportPage, Section, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, ReportPage, Section, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, percent, rounded
 from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
@@ -83,7 +83,7 @@ def read_page(
     products = ", ".join(dict.fromkeys(str(one.platform.id) for one in reports.kernels if one.platform is not None))
     files += [("product", products or Cell("not known", tone="warn")), ("kernels", str(len(reports.kernels)))]
     shown = reports.kernels[: level.rows]
-    lead: list[ReportBlock] = [FactsBlock(tuple(files[-40:])), _kernels(shown, reports.kernels, letters)]
+    lead: list[PageBlock] = [FactsBlock(tuple(files[-40:])), _kernels(shown, reports.kernels, letters)]
     if len(reports.kernels) > len(shown):
         text = f"{len(reports.kernels) - len(shown)} kernels that take less are left out; --json has all."
         lead.append(Cell(text, tone="warn"))
@@ -128,7 +128,7 @@ def _section(kernel: JudgedKernel, letters: int) -> Section:
         ("grid, block", f"{_axes(profile.grid)}, {_axes(profile.block)}"),
         ("device", clipped(profile.device or "not named", letters)),
     ]
-    blocks: list[ReportBlock] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
+    blocks: list[PageBlock] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
     if kernel.gap is not None:
         blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in kernel.gap.text().split("\n"))))
     return Section(clipped(profile.function, 200), tuple(blocks))
@@ -147,7 +147,7 @@ def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> 
         slower.append(
             (clipped(one.kernel.name, letters), clipped(one.file, letters), Cell(f"+{rounded(change)} %", tone="bad"))
         )
-    lead: list[ReportBlock] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
+    lead: list[PageBlock] = [Cell(f"Compared with {clipped(found.baseline, letters)}.")]
     if found.threshold_pct is not None:
         allowed = f"allowed are {rounded(found.threshold_pct)} %"
         table = TableBlock(f"Slower kernels; {allowed}", ("kernel", "report", "change"), tuple(slower), frozenset({2}))
@@ -156,7 +156,7 @@ def diff_page(found: ProfileDiff, program: str, level: CutLevel = LEVELS[0]) -> 
     return ReportPage(f"Profiles compared with {clipped(found.baseline, 160)}", tuple(lead), sections, program)
 
 
-def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[ReportBlock]:
+def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[PageBlock]:
     rows: list[tuple[CellText, ...]] = []
     for kernel in kernels[: level.rows]:
         speedup = "-" if kernel.speedup is None else f"{rounded(kernel.speedup)}×"
@@ -168,7 +168,7 @@ def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Repo
             (clipped(kernel.name, min(level.letters, 200)), *times, _change(kernel.duration), speedup, limiter + only)
         )
     head = ("kernel", "before", "after", "change", "times as fast", "limiter")
-    blocks: list[ReportBlock] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
+    blocks: list[PageBlock] = [TableBlock("Median time of a launch", head, tuple(rows), frozenset({1, 2, 3, 4}))]
     if len(kernels) > len(rows):
         blocks.append(Cell(f"{len(kernels) - len(rows)} more kernels are left out; --json has all.", tone="warn"))
     for one in kernels[: level.rows]:
@@ -176,7 +176,7 @@ def _compared(kernels: Sequence[KernelComparison], level: CutLevel) -> list[Repo
     return blocks
 
 
-def _metrics(comparison: KernelComparison, letters: int) -> list[ReportBlock]:
+def _metrics(comparison: KernelComparison, letters: int) -> list[PageBlock]:
     """Return the metrics of a kernel that changed, those that changed most first."""
     changed = [
         each for each in comparison.metrics if each.change_pct is not None and abs(each.change_pct) >= _SMALL_PCT

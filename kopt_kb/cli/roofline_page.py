@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kopt_kb.analysis.roofline.reach import RooflineInTime
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
 from kopt_kb.cli.page_output import made_by, save_report
-from kopt_kb.markup.blocks import Cell, CellText, ReportBlock, ReportPage, Section, TableBlock
+from kopt_kb.markup.blocks import Cell, CellText, PageBlock, ReportPage, Section, TableBlock
 from kopt_kb.quantity.quantity import Unknown
 from kopt_kb.quantity.readable import duration
 from kopt_kb.report.fitted import LEVELS, CutLevel, fitted
@@ -46,7 +46,7 @@ def roofline_page(
     shown = timed[: level.rows]
     rows = [row for one in shown for row in _rows(one)]
     head = ("product", "shape", "bound", "target", "least time", "at the target", "measured")
-    lead: list[ReportBlock] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
+    lead: list[PageBlock] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
     if len(timed) > len(shown):
         lead.append(Cell(f"{len(timed) - len(shown)} more rooflines are left out; --json has all.", tone="warn"))
     sections = []

@@ -15,7 +15,7 @@ __all__ = [
     "CodeBlock",
     "FactsBlock",
     "Figure",
-    "ReportBlock",
+    "PageBlock",
     "ReportPage",
     "Section",
     "TableBlock",
@@ -91,7 +91,7 @@ class Figure:
     caption: str
 
 
-ReportBlock = TableBlock | FactsBlock | Bullets | CodeBlock | Figure | Cell
+PageBlock = TableBlock | FactsBlock | Bullets | CodeBlock | Figure | Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Section:
     """Blocks under a heading."""
 
     title: str
-    blocks: tuple[ReportBlock, ...]
+    blocks: tuple[PageBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,6 @@ class ReportPage:
     """
 
     title: str
-    lead: tuple[ReportBlock, ...]
+    lead: tuple[PageBlock, ...]
     sections: Sequence[Section]
     made_by: str

@@ -8,7 +8,7 @@ from kopt_kb.markup.blocks import (
     CodeBlock,
     FactsBlock,
     Figure,
-    ReportBlock,
+    PageBlock,
     ReportPage,
     Section,
     TableBlock,
@@ -66,7 +66,7 @@ def page(one: ReportPage) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def fragment(*blocks: ReportBlock) -> str:
+def fragment(*blocks: PageBlock) -> str:
     """Return blocks as a part of somebody's page, such as a notebook's: no sheet, no links."""
     notes = _Notes(numbered=False)
     return str(element("div", *(_block(one, notes) for one in blocks)))
@@ -77,7 +77,7 @@ def _section(section: Section, name: str, notes: _Notes) -> Element:
     return element("section", heading, *(_block(block, notes) for block in section.blocks), aria_labelledby=name)
 
 
-def _block(block: ReportBlock, notes: _Notes) -> Element:
+def _block(block: PageBlock, notes: _Notes) -> Element:
     if isinstance(block, TableBlock):
         return _table(block, notes)
     if isinstance(block, FactsBlock):

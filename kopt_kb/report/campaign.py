@@ -8,7 +8,7 @@ from kopt_kb.markup.blocks import (
     CodeBlock,
     FactsBlock,
     Figure,
-    ReportBlock,
+    PageBlock,
     ReportPage,
     Section,
     TableBlock,
@@ -85,8 +85,8 @@ def _roofline(report: CampaignReport, state: WorkspaceState) -> tuple[Figure, Pi
     return None if picture is None else (figure(picture, caption), picture)
 
 
-def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[ReportBlock]:
-    blocks: list[ReportBlock] = []
+def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[PageBlock]:
+    blocks: list[PageBlock] = []
     if report.simulated:
         blocks.append(Cell("SIMULATED: the times come from a made-up model; nothing here was measured.", tone="bad"))
     if report.refused:
@@ -136,7 +136,7 @@ def _targets(report: CampaignReport, state: WorkspaceState) -> Section:
         one = judged.get(condition.shape) or JudgedCondition(condition, None, "", None, None)
         rows.append(_target(one, targets.get(condition.shape), state))
     head = ("shape", "target", "median", "achieved", "achieved / target", "of the documented roof", "met", "trust")
-    blocks: list[ReportBlock] = []
+    blocks: list[PageBlock] = []
     if rows:
         blocks.append(
             TableBlock("Targets in force and what the best version reaches", head, tuple(rows), frozenset({2, 3, 4, 5}))

@@ -10,7 +10,7 @@ from kopt_kb.markup.blocks import (
     CodeBlock,
     FactsBlock,
     Figure,
-    ReportBlock,
+    PageBlock,
     ReportPage,
     TableBlock,
     cell,
@@ -53,7 +53,7 @@ class _Writer:
     def add(self, *lines: str) -> None:
         self.lines += [*lines, ""]
 
-    def block(self, one: ReportBlock) -> None:
+    def block(self, one: PageBlock) -> None:
         if isinstance(one, TableBlock):
             self.table(one)
         elif isinstance(one, FactsBlock):

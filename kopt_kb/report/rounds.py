@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kopt_kb.analysis.gap.document import Gap
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, ReportBlock, Section, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, CellText, PageBlock, Section, TableBlock
 from kopt_kb.markup.text import clipped
 from kopt_kb.quantity.readable import duration, gain, percent
 from kopt_kb.report.fitted import CutLevel
@@ -38,7 +38,7 @@ def round_section(report: CampaignReport, state: WorkspaceState, level: CutLevel
         "In order; the gain is against the version it started from, times are medians of the round's own version",
         head, tuple(rows), frozenset({0, 3, *range(4, 4 + len(shapes))}),
     )  # fmt: skip
-    blocks: list[ReportBlock] = [table] if rows else [Cell("No round has begun.")]
+    blocks: list[PageBlock] = [table] if rows else [Cell("No round has begun.")]
     if left_out:
         blocks.append(
             Cell(f"{left_out} rounds that changed nothing are left out; kb tune report --json has all.", tone="warn")
@@ -155,8 +155,8 @@ def gap_section(report: CampaignReport, letters: int) -> Section:
     )
 
 
-def _gap(gap: Gap, letters: int) -> list[ReportBlock]:
-    blocks: list[ReportBlock] = []
+def _gap(gap: Gap, letters: int) -> list[PageBlock]:
+    blocks: list[PageBlock] = []
     rows: list[tuple[CellText, ...]] = []
     for part in gap.parts:
         if part.seconds or part is gap.parts[-1]:

@@ -21,7 +21,7 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.dtypes import Engine
 from kopt_kb.problem.work import Work
-from kopt_kb.static.static_profile import Case, as_case
+from kopt_kb.static.static_profile import CompileCase, as_case
 from kopt_kb.wire import Wire
 
 __all__ = ["CountedKernel", "CountedKernels", "count_case", "count_compilation", "work_of"]
@@ -131,7 +131,7 @@ def count_compilation(
 
 
 def count_case(
-    case: Case,
+    case: CompileCase,
     target: str,
     *,
     grid: tuple[int, ...] | None = None,

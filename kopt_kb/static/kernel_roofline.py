@@ -20,7 +20,7 @@ from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
 from kopt_kb.static.limits import limits_of
-from kopt_kb.static.static_profile import Case, CompiledKernel, as_case, check_shared_memory, profile_of
+from kopt_kb.static.static_profile import CompileCase, CompiledKernel, as_case, check_shared_memory, profile_of
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wire import Wire
 
@@ -124,7 +124,7 @@ def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:
 
 
 def kernel_rooflines(
-    cases: Iterable[Case],
+    cases: Iterable[CompileCase],
     platform: Platform,
     *,
     grid: tuple[int, ...] | None = None,

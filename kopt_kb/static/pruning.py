@@ -18,7 +18,7 @@ from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.static.compile_cache import CompileCache, StaticFacts, cache_key
-from kopt_kb.static.static_profile import Case, as_case, profile_of
+from kopt_kb.static.static_profile import CompileCase, as_case, profile_of
 from kopt_kb.wire import Wire
 
 __all__ = [
@@ -136,7 +136,7 @@ def op_cases(file: str | Path, shape: tuple[int, ...], dtype: str) -> Callable[[
 
 def prune(
     space: Mapping[str, Sequence[object]],
-    case_of: Callable[[Config], Case | None],
+    case_of: Callable[[Config], CompileCase | None],
     target: str,
     limits: Limits,
     options: PruneOptions = DEFAULT_OPTIONS,
@@ -170,7 +170,7 @@ def prune(
 
 def judge_configs(
     configs: Sequence[Config],
-    case_of: Callable[[Config], Case | None],
+    case_of: Callable[[Config], CompileCase | None],
     target: str,
     limits: Limits,
     pool: CompilePool,
@@ -212,7 +212,7 @@ class _Keyed:
 
 
 def _prepare(
-    configs: Sequence[Config], case_of: Callable[[Config], Case | None], keyed: _Keyed
+    configs: Sequence[Config], case_of: Callable[[Config], CompileCase | None], keyed: _Keyed
 ) -> tuple[dict[int, _Known], list[tuple[int, str, KernelCase | OpCase]]]:
     """Return what is known without compiling, and (position, key, case) of the rest."""
     facts: dict[int, _Known] = {}

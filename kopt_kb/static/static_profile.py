@@ -18,11 +18,11 @@ from kopt_kb.kernels.launch_case import LaunchCase
 from kopt_kb.wire import Wire, inside
 
 __all__ = [
-    "Case", "CompiledKernel", "CompiledKernels", "FittedKernel", "as_case", "check_shared_memory", "compile_kernel",
-    "profile_of",
+    "CompileCase", "CompiledKernel", "CompiledKernels", "FittedKernel", "as_case", "check_shared_memory",
+    "compile_kernel", "profile_of",
 ]  # fmt: skip
 
-Case = LaunchCase | KernelCase | OpCase
+CompileCase = LaunchCase | KernelCase | OpCase
 """Anything that can be compiled: a launch, a kernel of a file with its arguments, an op file with a shape."""
 
 _REGISTER_BYTES = 4
@@ -119,7 +119,7 @@ class CompiledKernel(Wire):
 
 
 def compile_kernel(
-    case: Case,
+    case: CompileCase,
     target: str,
     *,
     limits: Limits | None = None,
@@ -170,7 +170,7 @@ class CompiledKernels(Wire):
     kernels: tuple[FittedKernel, ...]
 
 
-def as_case(case: Case) -> KernelCase | OpCase:
+def as_case(case: CompileCase) -> KernelCase | OpCase:
     """Return the case as data that a worker can be sent."""
     return kernel_case(case) if isinstance(case, LaunchCase) else case
 

@@ -15,7 +15,7 @@ from kopt_kb.files import read_words
 from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
-from kopt_kb.tuning.proposals import Answer, EvidenceAsked, Proposal, ProposerView
+from kopt_kb.tuning.proposals import EvidenceAsked, Proposal, ProposerAnswer, ProposerView
 from kopt_kb.wire import WireError, read
 
 __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
@@ -165,11 +165,11 @@ def _asked(data: object, view: ProposerView, name: str) -> EvidenceAsked:
     return asked
 
 
-def _answer(data: object, name: str, *, of_project: bool) -> Answer:
+def _answer(data: object, name: str, *, of_project: bool) -> ProposerAnswer:
     fields = data if isinstance(data, dict) else {}
     given = sum(key in fields for key in _BODIES)
     try:
-        answer = read(Answer, fields)
+        answer = read(ProposerAnswer, fields)
     except WireError as error:
         if error.where == "risk":
             raise _refused(f"the risk is {str(fields['risk'])[:80]!r}, not low, medium or high", name) from None
@@ -193,7 +193,7 @@ def _check_unicode(key: str, text: str, name: str) -> None:
         raise _refused(f"{key} holds a character that is no Unicode text (at {error.start})", name) from error
 
 
-def _one_line(answer: Answer, key: str, name: str) -> str:
+def _one_line(answer: ProposerAnswer, key: str, name: str) -> str:
     """Return a text with single spaces in place of line ends: it becomes a line of reports and a commit's subject."""
     text = " ".join(getattr(answer, key).split())
     if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in text):

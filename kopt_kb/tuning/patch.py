@@ -11,7 +11,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.paths import path_fault
 from kopt_kb.tuning.outside import git_apply
-from kopt_kb.tuning.proposals import Answer
+from kopt_kb.tuning.proposals import ProposerAnswer
 
 __all__ = ["ForbiddenPathError", "patched_files"]
 
@@ -38,7 +38,7 @@ class ForbiddenPathError(BadInput):
 
 
 def patched_files(
-    project: ProjectFile, root: Path, files: Mapping[str, str], answer: Answer, name: str
+    project: ProjectFile, root: Path, files: Mapping[str, str], answer: ProposerAnswer, name: str
 ) -> dict[str, str]:
     """Return the candidate's editable files.
 

@@ -18,7 +18,7 @@ from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.patch import patched_files
 from kopt_kb.tuning.policy import Policy
-from kopt_kb.tuning.proposals import Answer, Proposal, ShownFiles
+from kopt_kb.tuning.proposals import Proposal, ProposerAnswer, ShownFiles
 from kopt_kb.tuning.validation_scope import representative_shapes
 from kopt_kb.tuning.versions import confirmed_rounds
 from kopt_kb.workspace.journal.campaign_events import Blocked, ProjectFrozen, ProjectProtected
@@ -128,7 +128,7 @@ class ProjectAdapter:
         files, own = files_of(incumbent), self.project.kernel_source
         return ShownFiles(files[own], own, files, self.project.editable, self.project.protected)
 
-    def candidate(self, incumbent: bytes, answer: Answer, name: str) -> bytes:
+    def candidate(self, incumbent: bytes, answer: ProposerAnswer, name: str) -> bytes:
         """Return the bundle that an answer with `source`, `files` or `patch` makes of the incumbent."""
         return bundle(patched_files(self.project, self.root, files_of(incumbent), answer, name))
 

@@ -18,11 +18,11 @@ from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
-    "Answer",
     "EvidenceAsked",
     "ProjectFiles",
     "Proposal",
     "Proposer",
+    "ProposerAnswer",
     "ProposerState",
     "ProposerView",
     "RepeatedHypothesisError",
@@ -59,7 +59,7 @@ class ShownFiles(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Wire):
+class ProposerAnswer(Wire):
     """What an outside proposer answers; one of source, patch and files is given, the others are empty.
 
     Attributes:
@@ -100,7 +100,7 @@ class ProjectFiles(Protocol):
     def shown(self, incumbent: bytes) -> ShownFiles:
         """Return what outside proposers see of the incumbent's files."""
 
-    def candidate(self, incumbent: bytes, answer: Answer, name: str) -> bytes:
+    def candidate(self, incumbent: bytes, answer: ProposerAnswer, name: str) -> bytes:
         """Return the candidate that an answer's `source`, `files` or `patch` makes of the incumbent."""
 
 

@@ -10,7 +10,7 @@ from kopt_kb.analysis.cutile.source import read_cutile
 from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.source_config import configs_of
-from kopt_kb.tuning.proposals import Answer, Proposal, ProposerView
+from kopt_kb.tuning.proposals import Proposal, ProposerAnswer, ProposerView
 
 __all__ = ["RecipesProposer", "claim_of"]
 
@@ -57,5 +57,5 @@ class RecipesProposer:
             return None
         if view.project is None:
             return Proposal(*said, self.name, word.source.encode())
-        source = view.project.candidate(view.incumbent, Answer(*said, source=word.source), self.name)
+        source = view.project.candidate(view.incumbent, ProposerAnswer(*said, source=word.source), self.name)
         return Proposal(*said, self.name, source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Cell, CellText, FactsBlock, ReportBlock, TableBlock
+from kopt_kb.markup.blocks import Cell, CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.quantity.readable import duration, gain, rounded
 from kopt_kb.tuning.report import CampaignReport
 
@@ -51,11 +51,11 @@ def records_of(report: CampaignReport) -> list[Record]:
     return rows
 
 
-def report_blocks(report: CampaignReport) -> tuple[ReportBlock, ...]:
+def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
     """Return headline, conditions and rounds."""
     said, met = headline(report)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
-    blocks: list[ReportBlock] = [
+    blocks: list[PageBlock] = [
         Cell(said, tone="good" if met else "warn"),
         FactsBlock((("stands", stood), ("policy", report.policy))),
     ]

@@ -153,7 +153,6 @@ def _share(facts: Facts) -> tuple[Row, Fraction] | None:
     return None if row is None or nominal is None else (row, row_value(row) / nominal)
 
 
-_COHERENT = {"link": "nvlink_c2c", "direction": "both"}
 _CLOCK = {"class": "boost", "ops": "all"}
 _MAXIMUM = {"class": "max", "ops": "all"}
 _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (

@@ -19,7 +19,7 @@ from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.candidate.job import PruningRules
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.pruning import Config, PruneOptions, Removed, judge_configs, op_cases
-from kopt_kb.static.static_profile import Case
+from kopt_kb.static.static_profile import CompileCase
 from kopt_kb.wiki.registry import Platform
 
 __all__ = ["PRUNED", "Pruner", "SearchPruner", "pruner_of", "pruning_rules"]
@@ -27,7 +27,7 @@ __all__ = ["PRUNED", "Pruner", "SearchPruner", "pruner_of", "pruning_rules"]
 PRUNED = ("shared_memory", "cannot_launch", "spills", "compiler")
 """Reasons that prune; a crash, a limit or arguments that don't fit leave a configuration unjudged."""
 
-Cases = Callable[[str], Callable[[Config], Case | None]]
+Cases = Callable[[str], Callable[[Config], CompileCase | None]]
 """From a shape to the launch of each of its configurations."""
 
 _COMPILE_S = 20.0
@@ -139,7 +139,7 @@ def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: 
     if rules.limits is None:
         return rules.unavailable or "no limits are known"
 
-    def cases(shape: str) -> Callable[[Config], Case | None]:
+    def cases(shape: str) -> Callable[[Config], CompileCase | None]:
         return op_cases(file, parse_shape(shape), dtype)
 
     options = PruneOptions(time_limit_s=_COMPILE_S, cache_folder=cache_folder)

@@ -28,7 +28,7 @@ from kopt_kb.workspace.views.words import blob_text
 
 __all__ = ["audit_prose"]
 
-OwnValue = tuple[str, Fraction]
+KnownValue = tuple[str, Fraction]
 
 _PLAN = re.compile(r"v(\d+)_plan\.md")
 _SOURCED = "write the sourced value with its citation, or UNKNOWN (gpu-wiki not found)"
@@ -65,9 +65,9 @@ def _current_plan(layout: Layout) -> Path | None:
     return max(numbered)[1] if numbered else None
 
 
-def _own_values(state: WorkspaceState) -> list[OwnValue]:
+def _own_values(state: WorkspaceState) -> list[KnownValue]:
     """Return targets, those of before too, and measured rates of this journal."""
-    values: list[OwnValue] = []
+    values: list[KnownValue] = []
     in_force = () if state.targets is None else (state.targets,)
     for target in (one for each in (*state.superseded, *in_force) for one in each.targets):
         if target.unit:
@@ -89,21 +89,21 @@ def _own_values(state: WorkspaceState) -> list[OwnValue]:
     return values
 
 
-def _registered(state: WorkspaceState) -> list[OwnValue]:
+def _registered(state: WorkspaceState) -> list[KnownValue]:
     return [
         (UNITS[row.unit].dimension, Fraction(row.si)) for row in state.specs.values() if row.si is not None and row.unit
     ]
 
 
-def _platform_values(platform: Platform) -> list[OwnValue]:
+def _platform_values(platform: Platform) -> list[KnownValue]:
     return [
         (UNITS[row.unit].dimension, row_value(row)) for row in platform.sheet.chosen().values() if row.kind == "value"
     ]
 
 
-def _citations(name: str, text: str, platform: Platform) -> tuple[list[OwnValue], list[AuditFinding], set[int]]:
+def _citations(name: str, text: str, platform: Platform) -> tuple[list[KnownValue], list[AuditFinding], set[int]]:
     """Return values that citations in a text register, findings and notes on them, and their lines."""
-    values: list[OwnValue] = []
+    values: list[KnownValue] = []
     findings: list[AuditFinding] = []
     lines: set[int] = set()
     for number, line in enumerate(text.split("\n"), 1):
@@ -132,7 +132,7 @@ def _citations(name: str, text: str, platform: Platform) -> tuple[list[OwnValue]
 
 
 def _judge(
-    name: str, number: HardwareNumber, allowed: list[OwnValue], known: list[OwnValue], *, strict: bool
+    name: str, number: HardwareNumber, allowed: list[KnownValue], known: list[KnownValue], *, strict: bool
 ) -> AuditFinding | None:
     if any(number.prints(*value) for value in allowed):
         return None

@@ -65,11 +65,6 @@ class ForeignTree:
             self._known[name] = self._git.ok("cat-file", "-e", f"{name}^{{commit}}")
         return self._known[name]
 
-    @property
-    def is_git(self) -> bool:
-        """Whether commits can be looked up."""
-        return self._git is not None
-
 
 def open_tree(path: Path, *, rev: str | None = None, under: str = "", commits: str | None = None) -> ForeignTree:
     """Return the files at a path.

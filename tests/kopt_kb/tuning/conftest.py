@@ -36,7 +36,7 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.project import ProjectAdapter
-from kopt_kb.tuning.proposals import Answer, Proposal, ProposerView
+from kopt_kb.tuning.proposals import Proposal, ProposerAnswer, ProposerView
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wire import canonical, read
@@ -133,9 +133,9 @@ def make_project(tmp_path: Path, wiki_root: Path, project_root: Path) -> Callabl
     return make
 
 
-def answered(claim: str, members: Mapping[str, object]) -> Answer:
+def answered(claim: str, members: Mapping[str, object]) -> ProposerAnswer:
     """Return an answer with the words that it needs."""
-    return read(Answer, {"category": claim, "claim": claim, "expected": "less time", **members})
+    return read(ProposerAnswer, {"category": claim, "claim": claim, "expected": "less time", **members})
 
 
 class Scripted:

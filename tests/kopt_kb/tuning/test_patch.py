@@ -11,7 +11,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.runners.project.bundle import unified_diff
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.tuning.patch import ForbiddenPathError, patched_files
-from kopt_kb.tuning.proposals import Answer
+from kopt_kb.tuning.proposals import ProposerAnswer
 from kopt_kb.wire import read
 
 FILES = {"ops/gemm.py": "one\ntwo\nthree\n", "ops/config.py": "-- a line that looks like a header\nX = 1\n"}
@@ -24,7 +24,11 @@ def project(project_root: Path) -> ProjectFile:
 
 def patched(project: ProjectFile, root: Path, **answer: object) -> dict[str, str]:
     return patched_files(
-        project, root, FILES, read(Answer, {**dict.fromkeys(("category", "claim", "expected"), "x"), **answer}), "me"
+        project,
+        root,
+        FILES,
+        read(ProposerAnswer, {**dict.fromkeys(("category", "claim", "expected"), "x"), **answer}),
+        "me",
     )
 
 
