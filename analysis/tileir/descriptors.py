@@ -143,22 +143,20 @@ class _Proof:
 
     def descriptor(self, access: TileAccess) -> Descriptor:
         """Return the descriptor of an access; raises `_Refused` with the obligation that can't be shown."""
-        address = self._settled(access)
-        if address is None:
+        place = self._settled(access)
+        if place is None:
             raise _Refused("its address is no sum of scalars and index vectors along two axes")
-        pointer = self._pointer(_base(address))
+        pointer = self._pointer(_base(place))
         if not pointer:
             raise _Refused("which parameter it points into can't be told")
         self._check_uses(access, pointer)
-        sides = (
-            self._block_sides(access, address) if isinstance(address, BlockPointer) else self._sides(access, address)
-        )
+        sides = self._block_sides(access, place) if isinstance(place, BlockPointer) else self._sides(access, place)
         fast = self._fast(sides)
         slow, quick = sides[1 - fast], sides[fast]
         shape, sizes = (slow.extent, quick.extent), (slow.size, quick.size)
-        before, versions, known = self._place(access, [_offset(_base(address), pointer), *shape, slow.scale, *sizes])
-        base = self._relative(_base(address), pointer, versions, known)
-        needs = self._needs(pointer, _base(address), slow, quick)
+        before, versions, known = self._place(access, [_offset(_base(place), pointer), *shape, slow.scale, *sizes])
+        base = self._relative(_base(place), pointer, versions, known)
+        needs = self._needs(pointer, _base(place), slow, quick)
         if before is not access.statement and _conditional(before, access.call):
             needs += (DescriptorNeed("present", pointer, ()),)
         extents = tuple(self._extent(pointer, one) for one in shape)
