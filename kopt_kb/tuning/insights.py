@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["choice_of", "open_entries", "opportunities", "review_due", "review_of", "taken_up"]
 
 _DIRECTIONS = 3
-_REFERENCES = 8
+_REFERENCES, _FILES = 8, 3
 _SMALL_PCT = 1.0
 """Parts of a gap below this share of the time are nobody's opportunity."""
 
@@ -68,13 +68,14 @@ def review_of(state: WorkspaceState, policy: Policy, platform: Platform | None) 
     known, avoid = known_of(state, platform), stagnant_categories(state, policy)
     directions = _rows(known.categories, avoid)
     parts = sorted((part for gap in known.gaps for part in gap.parts), key=lambda one: -one.seconds)
-    directions += [Direction("", str(part)[:300], "gap_accounted") for part in parts if part.cause != UNEXPLAINED]
+    directions += [one for part in parts if (one := _of_cause(part, avoid)) is not None]
     # What limits asks for nothing more: what waiting asks for, which any kernel may do, first what no round has tried.
     tried = {one.hypothesis.category for one in state.rounds if one.hypothesis is not None}
     listed = {one.category for one in directions}
     others = _rows(ranked_categories(CLASSES["latency-bound"]), {*avoid, *listed})
     directions += sorted(others, key=lambda one: one.category in tried)
-    references = [*(one.path for one in known.pages), *(f"{one.path}:{one.line}" for one in known.references)]
+    files = [f"{one.path}:{one.line}" for one in known.references][:_FILES]
+    references = [*files, *(one.path for one in known.pages)]
     rolled = review_due(state, policy)
     return ReviewHeld(
         state.rounds[-1].number + 1,
@@ -83,6 +84,22 @@ def review_of(state: WorkspaceState, policy: Policy, platform: Platform | None) 
         tuple(directions[:_DIRECTIONS]),
         tuple(dict.fromkeys(references))[:_REFERENCES],
     )
+
+
+def _of_cause(part: GapPart, avoid: Container[str]) -> Direction | None:
+    """Return what a part of a gap asks for; None for what no kernel moves, nobody explains or has stagnated."""
+    if part.cause == UNEXPLAINED or part.cause in _INFEASIBLE:
+        return None
+    rows = ranked_categories((limiter,)) if (limiter := _limiter(part)) else ()
+    row = next((one for one in rows if one.category not in avoid), None)
+    if rows and row is None:
+        return None
+    category, source = (row.category, f"gap_accounted, {row.advice}, {row.citation}") if row else ("", "gap_accounted")
+    return Direction(category, str(part)[:300], source)
+
+
+def _limiter(part: GapPart) -> str:
+    return _LEVEL.get(part.level) or _LIMITER_OF.get(part.cause, "")
 
 
 def _rows(rows: Iterable[CategoryRow], avoid: Container[str]) -> list[Direction]:
@@ -157,8 +174,7 @@ def _of_gaps(state: WorkspaceState, best: Round) -> Iterator[Opportunity]:
 
 def _of_part(best: Round, seq: int, gap: Gap, part: GapPart) -> Opportunity:
     name = ":".join(filter(None, (best.name, "gap", gap.name, part.cause, part.level)))
-    limiter = _LEVEL.get(part.level) or _LIMITER_OF.get(part.cause, "")
-    rows = ranked_categories((limiter,)) if limiter else ()
+    rows = ranked_categories((limiter,)) if (limiter := _limiter(part)) else ()
     text = f"{gap.name}: {part.words}"
     if part.cause == UNEXPLAINED:
         more = f"; {gap.record[0]}" if gap.record else ""

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.analysis.gap.causes import CauseName
+from kopt_kb.analysis.rules.categories import CATEGORIES
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.insights import choice_of, open_entries, opportunities, review_due, review_of, taken_up
+from kopt_kb.tuning.insights import (
+    _of_cause,
+    choice_of,
+    open_entries,
+    opportunities,
+    review_due,
+    review_of,
+    taken_up,
+)
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, ProposerView
@@ -103,8 +113,29 @@ def test_two_rollbacks_hold_a_review(workspace: Workspace, repo_root: Path, monk
     platform = Registry.open().platform("H200_SXM")
     again = review_of(state, policy, platform)
     assert any(one.startswith("ops/norm.md") for one in again.references)
+    own = f"{repo_root / 'kernels'}/"
+    with_files = replace(state, task=replace(state.task, reference_project=str(repo_root / "kernels")))
+    assert any(one.startswith(own) for one in review_of(with_files, policy, platform).references[:3])
 
     assert [one.number for one in review_due(state, policy)] == [4, 5]
+
+
+def test_a_direction_is_what_a_kernel_can_change(workspace: Workspace, wiki_root: Path) -> None:
+    """Clock and reach are none, however large, nor what nobody explains; the others are named with their row."""
+    with campaign(workspace, wiki_root, Measuring()) as tuned:
+        tuned.run(Budget(rounds=0))
+        state = tuned.state()
+    parts = [part for gap in state.gaps_of(state.best).values() for part in gap.parts]
+    asked = next(part for part in parts if part.cause == "extra-bytes")
+    found = _of_cause(asked, frozenset())
+    assert found is not None
+    assert (found.category, found.text) == ("memory_traffic", str(asked))
+    assert found.source.startswith("gap_accounted, advice/dram.md")
+    other = _of_cause(asked, {"memory_traffic"})
+    assert other is not None and other.category == "caching"
+    assert _of_cause(asked, CATEGORIES) is None
+    infeasible: tuple[CauseName, ...] = ("clock", "reach", "unexplained")
+    assert [_of_cause(replace(asked, cause=one), frozenset()) for one in infeasible] == [None] * 3
 
 
 def test_a_review_has_three_directions_where_a_roofline_alone_speaks(
