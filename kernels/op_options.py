@@ -272,7 +272,7 @@ def judging(source: bytes, op: str, options: Mapping[str, object], where: str) -
         wanted = options.get(option.name, option.default)
         if computed != wanted and not option.counts:
             raise BadInput(
-                f"the reference computes {option.name}={computed}, and the kernel file {option.name}={wanted}",
+                f"the reference computes {option.name}={computed}, and the kernel {option.name}={wanted}",
                 where=f"{where}:{own.line if own is not None else max(said.line, 1)}",
                 fix="give --reference FILE whose reference() computes that",
                 code="KB451",

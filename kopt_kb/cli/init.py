@@ -20,7 +20,7 @@ from kopt_kb.cli.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.problem_arguments import add_problem
 from kopt_kb.errors import BadInput, ExitCode, UnknownData
 from kopt_kb.kernels.declared import has_header, packaged_file
-from kopt_kb.kernels.op_options import problem_options
+from kopt_kb.kernels.op_options import judging, problem_options
 from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -165,6 +165,8 @@ def _task(args: argparse.Namespace) -> Task:
     options: dict[str, object] = dict(conditions(args.option))
     if demo is not None:
         options = dict(problem_options(read_demo(demo), op_id(op), options, str(demo)))
+        if has_header(demo) and (judge := packaged_file(op_id(op))) is not None:  # the reference of what has none
+            judging(judge.read_bytes(), op_id(op), options, str(judge))
     problem = Problem.of(op, args.shape, args.dtype, options=options, tolerance=tolerance)
     return Task(
         platform=args.platform,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.kernels.declared import has_header, kernel_name, packaged_reference
+from kopt_kb.kernels.op_options import judging, problem_options
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.kernels.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.shapes import parse_shape
@@ -98,9 +99,16 @@ class Shelf:
         return path
 
     def reference_of(self, source: bytes, op: str) -> Path:
-        """Return the file that judges: CUDA C++ or a function with a header has no reference, so the package's does."""
+        """Return the file that judges: CUDA C++ or a function with a header has no reference, so the package's does.
+
+        Raises:
+            BadInput: The package's computes other options than the header declares.
+        """
         packaged = packaged_reference(op) if has_header("", source) else None
-        return packaged or self.file_of(source, "reference.py")
+        if packaged is None:
+            return self.file_of(source, "reference.py")
+        made = judging(packaged.read_bytes(), op, problem_options(source, op, {}, "the header"), str(packaged))
+        return packaged if made == packaged.read_bytes() else self.file_of(made, "reference.py")
 
     def begin(self, asked: Asked) -> Future[Made]:
         """Begin a record, or find it; what failed for reasons of its own is not tried again."""

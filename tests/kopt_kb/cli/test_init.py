@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.kernels.declared import packaged_reference
+from kopt_kb.runners.replay.makers import Makers
+from kopt_kb.runners.replay.shelf import RecordTarget, Shelf
 from tests.demo_kernel import DEMO
 
 
@@ -49,6 +52,26 @@ def test_the_problem_has_the_options_that_the_kernel_computes(
     assert main([*words, "--option", "kv_heads=8"]) == 2
     assert f"{demo}:16: --option kv_heads=8" in capsys.readouterr().err
     assert not (tmp_path / "kernel_opt_grouped").exists()
+
+
+def test_a_header_whose_options_nobody_can_judge_is_refused(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The package's reference sums two tensors; that of attention is told what the header says."""
+    source = Path(__file__).parents[3] / "kopt_kb" / "kernels" / "cute" / "attention.py"
+    full = source.read_text().replace("causal = true", "causal = false")
+    three = full.replace('op = "attention"', 'op = "elementwise"').replace("causal = false", "inputs = 3")
+    words[words.index("--framework") + 1] = "CuteDSL"
+    demo = tmp_path / "header.py"
+    words[words.index("--kernel-demo") + 1] = str(demo)
+    demo.write_text(three)
+    assert main(words) == 2
+    assert "the reference computes inputs=2, and the kernel inputs=3" in capsys.readouterr().err
+    shelf = Shelf(tmp_path, Makers(1), RecordTarget("sm_90", "T"))
+    judge = shelf.reference_of(full.encode(), "attention").read_text()
+    assert "def reference(q, k, v, *, causal=False" in judge
+    assert shelf.reference_of(source.read_bytes(), "attention") == packaged_reference("attention")
+    shelf.close()
 
 
 def test_missing_fields_are_one_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
