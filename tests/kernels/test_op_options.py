@@ -73,10 +73,15 @@ def test_a_reference_reads_and_writes_what_its_problem_counts(path):
     pytest.importorskip("cuda.tile" if path.parent.name == "cutile" else "triton")
     op = _op(path)
     module: Any = load_module(str(path))
-    shape = SHAPES[2 if "..." in definition(op).form else definition(op).form.count("x") + 1]
-    inputs = module.make_inputs(shape, "bf16", "cpu", 0)
+    dtype = "fp8" if op == "fp8_gemm" else "bf16"
+    shape = (
+        (8, 128, 128)
+        if op == "fp8_gemm"
+        else SHAPES[2 if "..." in definition(op).form else definition(op).form.count("x") + 1]
+    )
+    inputs = module.make_inputs(shape, dtype, "cpu", 0)
     result = module.reference(*inputs)
-    counted = work(op, shape, "bf16", **problem_options(path.read_bytes(), op, {}, str(path)))
+    counted = work(op, shape, dtype, **problem_options(path.read_bytes(), op, {}, str(path)))
     unread = 2 * 32 * 16 + 4 * 8 if op == "grouped_gemm" else 0  # the matrix of the group without rows, and the ends
     made = sum(one.numel() * one.element_size() for one in inputs)
     assert made - unread == counted.compulsory_bytes("dram", "read")
