@@ -23,6 +23,7 @@ from kopt_kb.kernels.compile.device import DeviceFacts, standing_in
 from kopt_kb.kernels.compile.disassemble import sass_of, tool_version
 from kopt_kb.kernels.compile.importing import Published, load_published
 from kopt_kb.kernels.compile.loader import jit_functions, load_module
+from kopt_kb.kernels.compile.matrix import matrix_instructions
 from kopt_kb.kernels.compile.request import (
     Compilation,
     CompileFailed,
@@ -293,6 +294,7 @@ def result_of(
         versions=_versions(target, str(metadata.triton_version)),
         seconds=dict(seconds),
         grid=grid,
+        matrix=matrix_instructions(compiled.asm.get("ptx") or assembly),
     )
 
 

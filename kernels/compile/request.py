@@ -145,6 +145,7 @@ class Compilation(Wire):
         arguments: What each run-time parameter of the IR was given, in the IR's order; constants left out.
         tile_ir: Tile IR as text, of a tile kernel.
         remarks: What the compiler said of instructions that it chose.
+        matrix: Matrix instructions of PTX or AMDGCN, each once; None where neither was made.
     """
 
     name: str
@@ -163,11 +164,13 @@ class Compilation(Wire):
     arguments: tuple[tuple[str, Given], ...] = ()
     tile_ir: str = ""
     remarks: tuple[TileRemark, ...] = ()
+    matrix: tuple[str, ...] | None = None
     binary: bytes = b""
 
     WIRE: ClassVar = (
         "name", "target", "assembly", "ptx", "ttir", "assembler_log", "metadata", "specialisation", "constexprs",
         "options", "versions", "seconds", "grid", "arguments", "tile_ir", "remarks",
+        "matrix",
     )  # fmt: skip
 
 

@@ -89,5 +89,6 @@ def _render(one: CountedKernel) -> str:
         value = getattr(kernel.intensity, field.name).value
         shown = "unknown" if value is None else f"{rounded(value)} FLOP/B"
         lines.append(f"  {field.name.replace('_', ' ')}: {shown}")
+    lines += [f"  {told}" for runs in one.runs_as if (told := runs.told(one.compilation.target))]
     lines += [f"  IR line {note.line}: {note.text}" for note in kernel.notes]
     return "\n".join(lines)

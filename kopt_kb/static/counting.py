@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy
 
 from kopt_kb.analysis.cutile.tile_count import TileArray, count_tile_ir
+from kopt_kb.analysis.isa.multiplied import executed_as
 from kopt_kb.analysis.ttir import IrCount, TensorArg, count_ir
 from kopt_kb.analysis.ttir.model import IrError
 from kopt_kb.analysis.ttir.plan import Mode
@@ -32,6 +33,33 @@ seconds of one core."""
 
 
 @dataclass(frozen=True, slots=True)
+class RunsAs(Wire):
+    """What the target executes of operations that the IR has.
+
+    Attributes:
+        dtype: Type in the IR.
+        engine: Engine that they are meant for.
+        executed_dtype: Type of the instruction that does them.
+        executed_engine: Its engine.
+        instruction: The matrix instruction; empty without one.
+    """
+
+    dtype: str
+    engine: Engine
+    executed_dtype: str
+    executed_engine: Engine
+    instruction: str = ""
+
+    def told(self, target: str) -> str:
+        """Return it as a sentence where that is something else than the IR says, else nothing."""
+        if (self.dtype, self.engine) == (self.executed_dtype, self.executed_engine):
+            return ""
+        by = f"by {self.instruction}" if self.instruction else "no matrix instruction is in its code"
+        runs = f"{self.executed_dtype} {self.executed_engine} on {target}"
+        return f"{self.dtype} {self.engine} of the IR runs as {runs}: {by}"
+
+
+@dataclass(frozen=True, slots=True)
 class CountedKernel(Wire):
     """The count of one launch.
 
@@ -43,7 +71,7 @@ class CountedKernel(Wire):
 
     WIRE: ClassVar = (
         "name=kernel.name", "mode", "grid=compilation.grid", "flops=kernel.flops", "bytes=kernel.bytes",
-        "intensity=kernel.intensity", "exactness=kernel.exactness", "notes=kernel.notes",
+        "intensity=kernel.intensity", "exactness=kernel.exactness", "notes=kernel.notes", "runs_as",
         "target=compilation.target", "versions=compilation.versions", "specialisation=compilation.specialisation",
     )  # fmt: skip
     compilation: Compilation
@@ -54,6 +82,11 @@ class CountedKernel(Wire):
     def kernel(self) -> KernelCount:
         """The launched kernel's numbers."""
         return self.count.kernels[0]
+
+    @property
+    def runs_as(self) -> tuple[RunsAs, ...]:
+        """What the target executes of each kind of operations, read from its machine code."""
+        return tuple(_runs_as(self.compilation, one.dtype, one.engine) for one in self.kernel.executed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +197,18 @@ def _traffic(level: Any, direction: Any, compulsory: Amount, requested: Amount) 
     return None if least is None else ByteCount(level, direction, least, _known([requested]))
 
 
-def _engine(dtype: str, engine: str, target: str) -> Engine:
-    """Return the engine that does operations of the IR on a target.
+def _runs_as(compilation: Compilation, dtype: str, engine: str) -> RunsAs:
+    """Return what the target executes of operations of the IR.
 
-    A `tt.dot` of fp32 operands at full precision has no tensor-core instruction on NVIDIA (PTX ISA, section mma: the
-    multiplicands are f16, bf16, tf32, f64, integers and narrower types); it becomes fused multiply-adds.
+    Without machine code, too, a `tt.dot` of fp32 operands at full precision is no tensor-core instruction on NVIDIA
+    (PTX ISA, section mma: the multiplicands are f16, bf16, tf32, f64, integers and narrower types).
     """
-    plain = engine == "matrix" and not (dtype == "fp32" and target.startswith("sm_"))
-    return "matrix" if plain else "vector"
+    meant: Engine = "matrix" if engine == "matrix" else "vector"
+    if compilation.matrix is None and dtype == "fp32" and compilation.target.startswith("sm_"):
+        return RunsAs(dtype, meant, dtype, "vector")
+    return RunsAs(
+        dtype, meant, *executed_as(dtype, meant, compilation.matrix or (), known=compilation.matrix is not None)
+    )
 
 
 def work_of(counted: CountedKernel, dtype: str) -> Work:
@@ -182,10 +219,11 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
     """
     kernel = counted.kernel
     executed = {(one.dtype, one.engine): one.amount for one in kernel.executed}
+    runs = {(one.dtype, one.engine): (one.executed_dtype, one.executed_engine) for one in counted.runs_as}
     useful: dict[tuple[str, Engine], list[Amount]] = {}
     done: dict[tuple[str, Engine], list[Amount]] = {}
     for one in kernel.useful:
-        where = (one.dtype, _engine(one.dtype, one.engine, counted.compilation.target))
+        where = runs[(one.dtype, "matrix" if one.engine == "matrix" else "vector")]
         useful.setdefault(where, []).append(one.amount)
         done.setdefault(where, []).append(executed[(one.dtype, one.engine)])
     flops = []
@@ -217,5 +255,6 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
         definitions=(
             ("flops", "operations of the kernel's IR whose results reach memory; special functions apart"),
             ("bytes", f"distinct bytes the kernel reads and writes, counted in {counted.mode} mode"),
+            *(("executed", told) for one in counted.runs_as if (told := one.told(counted.compilation.target))),
         ),
     )

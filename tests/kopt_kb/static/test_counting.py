@@ -99,6 +99,35 @@ def test_an_fp32_product_is_not_rounded_and_runs_where_the_target_has_fp32(
     ]
 
 
+SCALED = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(a, sa, b, sb, c):
+    r = tl.arange(0, 64)
+    s = tl.arange(0, 4)
+    x, xs = tl.load(a + r[:, None] * 64 + r[None, :]), tl.load(sa + r[:, None] * 4 + s[None, :])
+    y, ys = tl.load(b + r[:, None] * 64 + r[None, :]), tl.load(sb + r[:, None] * 4 + s[None, :])
+    tl.store(c + r[:, None] * 64 + r[None, :], tl.dot_scaled(x, xs, "e2m1", y, ys, "e2m1"))
+"""
+
+
+def test_block_scaled_products_run_as_bf16_where_the_target_has_no_unit(tmp_path: Path) -> None:
+    """The roof is that of the instruction in the machine code, and the work says so."""
+    (tmp_path / "k.py").write_text(SCALED)
+    packed, scales = TensorSpec((64, 64), "uint8"), TensorSpec((64, 4), "uint8")
+    case = KernelCase(str(tmp_path / "k.py"), "scaled", (packed, scales, packed, scales, TensorSpec((64, 64), "fp32")))
+    (one,) = count_case(case, "sm_90", grid=(1,))
+    assert [(flop.dtype, flop.engine) for flop in one.kernel.useful] == [("mxfp4", "matrix")]
+    found = work_of(one, "mxfp4")
+    assert [(flop.dtype, flop.engine, flop.useful.value) for flop in found.flops] == [
+        ("bf16", "matrix", 2 * 64 * 64 * 128)
+    ]
+    assert any("mxfp4 matrix of the IR runs as bf16 matrix on sm_90: by wgmma" in text for _, text in found.definitions)
+
+
 def test_an_fp32_attention_counts_products_and_softmax_on_one_engine(repo_root: Path) -> None:
     """Operations that share an engine are one amount."""
     (one,) = count_case(OpCase(str(repo_root / "kernels/attention.py"), (1, 1, 64, 32), "fp32"), "sm_90")
