@@ -3,9 +3,10 @@
 python benchmarks/mcp_campaign.py --out DIR --platform H100_SXM --budget-s 900
 python benchmarks/mcp_campaign.py --out DIR --platform H20 --simulate
 
-The client is the official SDK's, over stdio. It creates a workspace of a naive RMS norm, steps with one hypothesis (the
-package's kernel) until that round is decided, asks for the status, stops and audits. DIR/calls.jsonl gets a line a call
-as soon as it is answered: tool, arguments, seconds, state, progress; the workspace is DIR/kernel_opt_norm.
+The client is the official SDK's, over stdio. It creates a workspace of a naive RMS norm, steps from decision to
+decision with one hypothesis (the package's kernel) until its round is decided, asks for the status, stops and audits.
+DIR/calls.jsonl gets a line a call as soon as it is answered: tool, arguments, seconds, state, progress; the workspace
+is DIR/kernel_opt_norm.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ async def campaign(
         while len(report["rounds"]) < 2 or report["rounds"][1]["decision"] == "open":
             if time.monotonic() > ends_at:
                 break
-            report = await call("tune", action="step", workspace=WORKSPACE, simulate=simulate, plan=plan)
+            report = await call(
+                "tune", action="step", workspace=WORKSPACE, simulate=simulate, plan=plan, until_decided=True
+            )
             states.append(report["state"])
         status = await call("tune", action="status", workspace=WORKSPACE)
         stopped = await call("tune", action="stop", workspace=WORKSPACE)

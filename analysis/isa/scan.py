@@ -13,6 +13,7 @@ from kopt_kb.analysis.isa.model import Isa, IsaScan, IsaTally
 from kopt_kb.analysis.isa.ptx import scan_ptx
 from kopt_kb.analysis.isa.sass import scan_sass
 from kopt_kb.analysis.isa.targets import Progress
+from kopt_kb.analysis.profile.names import kernel_pattern
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire, inside
 
@@ -63,7 +64,7 @@ def scan_text(text: str | Iterable[str], *, where: str = "text", kernel: str = "
     Args:
         text: The listing, whole or line by line (read once).
         where: Name used in errors, usually the file.
-        kernel: Keep only kernels whose symbol contains this.
+        kernel: Keep only kernels whose symbol matches this regular expression.
 
     Raises:
         BadInput: The text is none of the three, or holds no instruction of such a kernel.
@@ -78,9 +79,10 @@ def scan_text(text: str | Iterable[str], *, where: str = "text", kernel: str = "
             fix="give the output of nvdisasm or cuobjdump -sass, a .ptx file, or LLVM's .s/.amdgcn text",
             code="KB116",
         )
+    wanted = kernel_pattern(kernel)
     target, tallies = _SCANNERS[isa](chain(head, lines))
     target = _FEATURE_SUFFIX.sub(r"\1", target)
-    scans = tuple(IsaScan.of(tally, isa, target) for tally in tallies if kernel in tally.kernel)
+    scans = tuple(IsaScan.of(tally, isa, target) for tally in tallies if wanted.search(tally.kernel))
     if not scans:
         names = ", ".join(tally.kernel for tally in tallies) or "none"
         raise BadInput(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-__all__ = ["KernelRole", "function_name", "role_of"]
+from kopt_kb.errors import BadInput
+
+__all__ = ["KernelRole", "function_name", "kernel_pattern", "role_of"]
 
 KernelRole = Literal["kernel", "communication", "runtime"]
 _COMMUNICATION = re.compile(r"(?:nccl|rccl|msccl)[A-Z_]?\w*")
@@ -17,6 +19,17 @@ _UNNAMED = re.compile(
 _MANGLED = "_Z"
 _LENGTH = re.compile(r"[1-9]\d{0,3}")
 _SUFFIX = re.compile(r"\s*(?:\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
+
+
+def kernel_pattern(text: str) -> re.Pattern[str]:
+    """Return what --kernel means everywhere: a regular expression, found in a name; raises `BadInput`."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        fix = "put a backslash before each character that is meant as it is"
+        raise BadInput(
+            f"{text!r} is no regular expression: {error}", where="--kernel", fix=fix, code="KB203"
+        ) from error
 
 
 def function_name(demangled: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.profile.names import kernel_pattern
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
 from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
@@ -98,12 +99,7 @@ def _refuse_pointer(head: ReportHead) -> None:
 
 
 def _pattern(kernel: str | None) -> re.Pattern[str] | None:
-    if kernel is None:
-        return None
-    try:
-        return re.compile(kernel)
-    except re.error as error:
-        raise ReportError(f"kernel pattern {kernel!r} is no regular expression: {error}", code="KB203") from error
+    return None if kernel is None else kernel_pattern(kernel)
 
 
 def _selected(

@@ -47,8 +47,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case(parser)
     parser.add_argument("--target", metavar="TARGET", help="sm_80, sm_90, sm_100, gfx942, gfx950, gfx1201, …")
     parser.add_argument("--platform", metavar="PLATFORM", help="its target, with limits checked and occupancy computed")
-    parser.add_argument("--time-limit", metavar="S", type=float, default=60.0, help="seconds a configuration may take")
-    parser.add_argument("--memory-limit", metavar="BYTES", type=int, default=0, help="memory a configuration may take")
+    parser.add_argument(
+        "--run-s",
+        "--time-limit",
+        dest="time_limit",
+        metavar="S",
+        type=float,
+        default=60.0,
+        help="seconds a configuration may take",
+    )
+    parser.add_argument(
+        "--memory-bytes",
+        "--memory-limit",
+        dest="memory_limit",
+        metavar="N",
+        type=int,
+        default=0,
+        help="memory a configuration may take",
+    )
     add_wiki(parser)
 
 

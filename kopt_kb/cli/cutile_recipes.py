@@ -40,7 +40,9 @@ def add_recipes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", metavar="TYPE", default="", help="storage type of the operands, such as bf16")
     parser.add_argument("--target", metavar="TARGET", default="", help="such as sm_90")
     parser.add_argument("--apply", metavar="LETTER", default="", help="write the file with this recipe's edit")
-    parser.add_argument("--output", metavar="OUT", default="", help="file to write (default: FILE with _LETTER.py)")
+    parser.add_argument(
+        "--output", "--out", metavar="OUT", default="", help="file to write (default: FILE with _LETTER.py)"
+    )
     parser.add_argument("--force", action="store_true", help="write over a file that exists")
     add_common(parser)
 

@@ -63,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arch", metavar="NAME", help="architecture; must be the platform's")
     parser.add_argument("--reference-project", metavar="PATH", default="", help="related code")
     parser.add_argument("--notes", metavar="TEXT", default="", help="text of Additional Notes")
-    parser.add_argument("--threshold", metavar="X", help="largest relative error of a correct result")
+    parser.add_argument(
+        "--tolerance", "--threshold", dest="threshold", metavar="X", help="largest relative error of a correct result"
+    )
     parser.add_argument("--parent", metavar="DIR", default=".", help="folder the workspace goes into")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade")
     parser.add_argument(

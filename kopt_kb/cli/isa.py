@@ -22,7 +22,7 @@ __all__ = ["add_arguments", "render", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", metavar="FILE", help="SASS, PTX or AMDGCN text, cubin or hsaco")
-    parser.add_argument("--kernel", default="", metavar="TEXT", help="only kernels whose symbol contains this")
+    parser.add_argument("--kernel", default="", metavar="REGEX", help="only kernels whose symbol matches")
     parser.add_argument(
         "--matrix-product", action="store_true", help="the algorithm multiplies matrices: it must use matrix units"
     )
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a scan for each kernel; exit 1 when a target is not met."""
     scans = scan_file(args.file, kernel=args.kernel)
     if not scans:
-        raise BadInput(f"no kernel whose symbol contains {args.kernel!r}", where=args.file, code="KB044")
+        raise BadInput(f"no kernel whose symbol matches {args.kernel!r}", where=args.file, code="KB044")
     wanted = True if args.matrix_product else None
     judged = tuple(JudgedScan(scan, tuple(evaluate_targets(scan, matrix_product=wanted))) for scan in scans)
     if args.json:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="cubin, fat binary or hsaco: registers, static memory and threads are its own",
     )
     parser.add_argument("--platform", required=True, metavar="PLATFORM")
-    parser.add_argument("--kernel", default="", metavar="NAME", help="only kernels of FILE whose symbol contains this")
+    parser.add_argument("--kernel", default="", metavar="REGEX", help="only kernels of FILE whose symbol matches")
     parser.add_argument(
         "--record", metavar="FILE", help="what `kb compile --json` printed: its kernels instead of the numbers below"
     )

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--launch-skip", metavar="N", type=int, default=0, help="launches to let pass first (ncu)")
     parser.add_argument("--launch-count", metavar="N", type=int, help="launches to record (ncu)")
-    parser.add_argument("--set", dest="section_set", choices=SETS, default="full", help="sections (ncu)")
+    parser.add_argument("--sections", "--set", dest="section_set", choices=SETS, default="full", help="sections (ncu)")
     parser.add_argument("--lock-clocks", action="store_true", help="let ncu lock the clocks to base (default: leave)")
     parser.add_argument("--target", metavar="GFX", default="", help="target whose counters are read (rocprofv3)")
     parser.add_argument("--steps", metavar="LIST", default="pmc", help=f"of {','.join(STEPS)} (rocprofv3)")

@@ -1,6 +1,6 @@
 """Say who does a piece of work and what to read for it.
 
-kb route knowledge --op gemm --arch gfx942 --backend flydsl
+kb route knowledge --op gemm --target gfx942 --backend flydsl
 kb route task "Generate a TileIR kernel for SwiGLU" --platform B200
 kb route plan analysis.txt --platform H200_SXM     recommendations, ranked and with who does each
 kb route kernels profile.json                      kernels of kb profile read --json by share × headroom
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     task = commands.add_parser("task", help="who does a task, in which order", allow_abbrev=False)
     task.add_argument("text", metavar="TEXT", nargs="+", help="the task in words")
     task.add_argument("--platform", metavar="PLATFORM", help="exact product")
-    task.add_argument("--kernel", metavar="FILE", help="an existing kernel")
+    task.add_argument("--kernel-demo", "--kernel", dest="kernel", metavar="FILE", help="an existing kernel")
     _place(task)
     add_wiki(task)
     remote = commands.add_parser("remote", help="words that run a command elsewhere", allow_abbrev=False)
@@ -78,7 +78,10 @@ def _knowledge(args: argparse.Namespace) -> int:
     wanted = filters(args)
     if not (wanted.op or wanted.backend or wanted.arch):
         raise BadInput(
-            "no piece of work is named", where="kb route knowledge", fix="give --op, --backend or --arch", code="KB102"
+            "no piece of work is named",
+            where="kb route knowledge",
+            fix="give --op, --backend or --target",
+            code="KB102",
         )
     wiki = open_registry(args).wiki
     found = reading_list(wiki, wanted)

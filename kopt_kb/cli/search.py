@@ -1,6 +1,6 @@
 """Search the wiki: pages that fit the filters, ranked by the words.
 
-kb search "bank conflict" --arch gfx942 --backend flydsl
+kb search "bank conflict" --target gfx942 --backend flydsl
 kb search "swizzle" --op gemm --kind pitfall
 """
 
@@ -17,10 +17,17 @@ __all__ = ["add_arguments", "add_filters", "filters", "run"]
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Declare --op, --backend and --arch."""
+    """Declare --op, --backend and --target."""
     parser.add_argument("--op", default="", help="operation, such as gemm")
     parser.add_argument("--backend", default="", help="backend, such as triton")
-    parser.add_argument("--arch", default="", help="exact target such as gfx942 or sm_90, or a product's id")
+    parser.add_argument(
+        "--target",
+        "--arch",
+        dest="arch",
+        metavar="TARGET",
+        default="",
+        help="exact target such as gfx942 or sm_90, or a product's id",
+    )
 
 
 def filters(args: argparse.Namespace) -> Filters:

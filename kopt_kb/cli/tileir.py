@@ -58,7 +58,15 @@ def _add_driver(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--shape", metavar="MxN", default="", help="for a kernel file with make_inputs and launch")
     parser.add_argument("--dtype", metavar="TYPE", default="fp16", help="likewise (default: %(default)s)")
-    parser.add_argument("--time-limit", metavar="S", type=float, default=600.0, help="seconds a run may take")
+    parser.add_argument(
+        "--run-s",
+        "--time-limit",
+        dest="time_limit",
+        metavar="S",
+        type=float,
+        default=600.0,
+        help="seconds a run may take",
+    )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -162,7 +170,7 @@ def _driver(args: argparse.Namespace) -> FileDriver:
     if args.shape:
         parse_shape(args.shape)
     if not args.time_limit > 0:
-        raise BadInput("must be above 0", where="--time-limit", fix="such as 600", code="KB102")
+        raise BadInput("must be above 0", where="--run-s", fix="such as 600", code="KB102")
     return FileDriver(args.driver, args.shape, args.dtype, args.time_limit)
 
 

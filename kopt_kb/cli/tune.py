@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     texts = {
         "run": "start a campaign, or go on with the one that is open",
         "resume": "go on with the open campaign as it was confirmed",
-        "step": "do the next thing only",
+        "step": "do the next thing only, or all until a round is decided",
         "status": "where the campaign stands",
         "report": "rounds, times and Stop Conditions",
         "stop": "end the open campaign; rounds and versions stay",
@@ -63,6 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_wiki(action)
         else:
             add_common(action)
+        if name == "step":
+            action.add_argument("--until-decided", action="store_true", help="go on until a round is decided")
         if name == "dismiss":
             action.add_argument("--opportunity", metavar="ID", required=True, help="as kb tune report --json names it")
             action.add_argument("--reason", metavar="TEXT", required=True, help="the evidence against it")
@@ -110,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
         if state.stopped is not None and args.action == "run":
             campaign.restart()
         if args.action == "step":
-            campaign.step()
+            campaign.decide() if args.until_decided else campaign.step()
             return _print(campaign.report(), args, state)
         return _print(campaign.run(Budget(args.budget_s, args.budget_rounds)), args, state)
 

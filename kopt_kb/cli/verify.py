@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(kernel)
     record = actions.add_parser("record", help="replay a launch record on a GPU", allow_abbrev=False)
     record.add_argument("folder", metavar="DIR", help="what kb record wrote")
-    record.add_argument("--checks", metavar="N", type=int, default=3, help="inputs as drawn (default 3)")
+    record.add_argument(
+        "--seeds", "--checks", dest="checks", metavar="N", type=int, default=3, help="fresh inputs (default 3)"
+    )
     record.add_argument(
         "--reference", metavar="FILE", help="whose make_inputs and reference judge; default: the package's of that OP"
     )
@@ -103,7 +105,7 @@ def _record(args: argparse.Namespace) -> int:
     from kopt_kb.runners.records import packaged_reference
 
     if args.checks < 1:
-        raise BadInput("needs at least one check", where="--checks", fix="give 1 or more", code="KB102")
+        raise BadInput("needs at least one check", where="--seeds", fix="give 1 or more", code="KB102")
     folder = Path(args.folder)
     if args.problem:
         if args.reference:

@@ -42,7 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shape", metavar="MxN", action="append", default=[], help="all shapes from now on; repeatable"
     )
     change.add_argument("--dtype", metavar="TYPE", default="", help="storage type from now on")
-    change.add_argument("--threshold", metavar="X", help="largest relative error of a correct result from now on")
+    change.add_argument(
+        "--tolerance",
+        "--threshold",
+        dest="threshold",
+        metavar="X",
+        help="largest relative error of a correct result from now on",
+    )
     change.add_argument("--framework", metavar="NAME", default="", help="language from now on")
     change.add_argument("--notes", metavar="TEXT", default="", help="added to Additional Notes of the README")
     change.add_argument("--reason", metavar="TEXT", required=True, help="why")

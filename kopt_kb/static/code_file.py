@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kopt_kb.analysis.occupancy.limits import Resources
+from kopt_kb.analysis.profile.names import kernel_pattern
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.cuda.given import code_given, read_given
 from kopt_kb.kernels.record.code_object import is_code_object, read_code_object
@@ -21,7 +22,7 @@ def code_resources(
     Args:
         file: A cubin, a fat binary, or an AMD code object.
         target: What it has to be for; picks the code of a fat binary.
-        kernel: Keep only kernels whose symbol contains this.
+        kernel: Keep only kernels whose symbol matches this regular expression.
         threads: Threads of a block; 0: those that each kernel was compiled for.
         shared_bytes: Dynamic shared memory or LDS of a block, which no file says.
 
@@ -32,8 +33,9 @@ def code_resources(
     code = code_given(file, target)
     said = read_code_object(code, str(file)).entries if is_code_object(code) else {}
     found = {}
+    wanted = kernel_pattern(kernel)
     for name, one in sorted(read_given(code, str(file)).entries.items()):
-        if kernel not in name:
+        if not wanted.search(name):
             continue
         block = threads or one.most_threads
         if not block:

@@ -20,7 +20,7 @@ def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
 
     Args:
         path: The file; recognised by content.
-        kernel: Keep only kernels whose symbol contains this.
+        kernel: Keep only kernels whose symbol matches this regular expression.
 
     Raises:
         BadInput: The file is absent or none of these.

@@ -148,6 +148,16 @@ class Campaign:
             self._render()
         return state_of(reached)
 
+    def decide(self) -> State:
+        """Step until a round is decided or the campaign stops; return where it stands then. Raises as `step` does."""
+        session = self._open()
+        while True:
+            before = session.state()
+            reached = self.step()
+            now = session.state()
+            if now.stopped is not None or (before.open_round is not None and now.open_round is None):
+                return reached
+
     def run(self, budget: Budget | None = None) -> CampaignReport:
         """Step until the campaign stops; a spent budget or an interrupt stops it with that reason.
 

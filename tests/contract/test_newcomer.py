@@ -248,15 +248,28 @@ class TestNothingIsIgnored:
         assert "[KB103]" in said(capsys, *words, code=2)
 
     def test_one_name_for_one_thing(self) -> None:
-        """What is written goes to --out, timed runs are --samples; a name that a command had before stays beside it."""
+        """A name that a command had before stays beside the one that all have."""
+        now = {
+            "--output": "--out", "--rounds": "--samples", "--arch": "--target", "--time-limit": "--run-s",
+            "--memory-limit": "--memory-bytes", "--checks": "--seeds",
+        }  # fmt: skip
+        apart = {("init", "--arch"): "the architecture as the README names it"}
         for leaf, parser in _leaves():
             names = {name for action in parser._actions for name in action.option_strings}
-            if names & {"--output", "--record"} and leaf not in {
-                "occupancy",
-                "cutile rewrite",
-            }:  # a record that is read
-                assert "--out" in names or "cutile" in leaf, leaf
-            assert "--rounds" not in names or "--samples" in names, leaf
+            assert not [old for old in now if old in names and now[old] not in names and (leaf, old) not in apart], leaf
+
+    def test_one_meaning_for_one_name(self) -> None:
+        """What files and reports hold is chosen by a regular expression; percentages and errors have names of their own."""
+        metavars: dict[str, set[object]] = {}
+        for leaf, parser in _leaves():
+            for action in parser._actions:
+                for name in action.option_strings:
+                    if name == action.option_strings[0]:
+                        metavars.setdefault(name, set()).add(action.metavar)
+                    if name == "--kernel" and leaf.split()[0] in {"profile", "isa", "occupancy"}:
+                        assert action.metavar == "REGEX", leaf
+        assert metavars["--threshold"] == {"PCT"} and metavars["--tolerance"] == {"X"}
+        assert metavars["--set"] == {"FIELD=TEXT"} and "--sections" in metavars
 
     def test_every_option_is_read(self) -> None:
         """By the command's module or one that it imports; but those whose help says that they change nothing."""

@@ -140,15 +140,16 @@ _ALL = (
     ),
     ServedTool(
         "tune",
-        "A tuning campaign on a workspace: step does the next thing only (with your own hypothesis in plan: category, "
-        "claim, expected, and source or patch), status says where it stands, stop ends it. Gates and policy decide "
-        "what is accepted. simulate is a declared simulator that measures nothing.",
+        "A tuning campaign on a workspace: step does the next thing only, with until_decided all until a round is "
+        "decided (with your own hypothesis in plan: category, claim, expected, and source or patch), status says where "
+        "it stands, stop ends it. Gates and policy decide what is accepted. simulate is a declared simulator that "
+        "measures nothing.",
         "tune",
         {
             "step": (
                 "workspace", "plan", "policy", "core_shape", "max_rounds", "aggregate", "close_ledger", "no_stop",
                 "budget_s", "samples", "evaluations", "search_s", "run_s", "seed", "tips", "judge", "device",
-                "simulate", "dry_run",
+                "simulate", "dry_run", "until_decided",
             ),
             "status": ("workspace",),
             "stop": ("workspace",),

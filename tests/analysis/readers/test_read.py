@@ -7,6 +7,7 @@ import os
 import pytest
 
 from kopt_kb.analysis.readers import NoKernelMatches, ReportError, read_profiles, reader_of
+from kopt_kb.errors import BadInput
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_a_missing_file_and_a_bad_pattern_are_errors(tmp_path, page):
     """Both are told before anything is read."""
     with pytest.raises(ReportError, match="no such report"):
         read_profiles(tmp_path / "none")
-    with pytest.raises(ReportError, match="no regular expression"):
+    with pytest.raises(BadInput, match="no regular expression"):
         read_profiles(page, kernel="(")
 
 

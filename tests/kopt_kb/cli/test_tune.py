@@ -89,6 +89,19 @@ def test_a_measured_campaign_that_ended_is_not_gone_on_with_simulated(
     assert (copy / "journal.jsonl").read_bytes() == before
 
 
+def test_steps_until_a_round_is_decided(workspace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """First the baseline, then a hypothesis; a campaign that has stopped stays so."""
+    for decided in (1, 2):
+        assert main(["tune", "step", workspace, "--simulate", "--yes", "--json", "--until-decided"]) in {0, 1}
+        found = json.loads(capsys.readouterr().out)
+        assert len(found["rounds"]) == decided
+        assert not [one for one in found["rounds"] if one["decision"] == "open"]
+    assert main(["tune", "stop", workspace]) in {0, 1}
+    capsys.readouterr()
+    assert main(["tune", "step", workspace, "--simulate", "--yes", "--json", "--until-decided"]) in {0, 1}
+    assert json.loads(capsys.readouterr().out)["stop"]["reason"] == "user"
+
+
 def test_step_with_a_plan(workspace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One state further each; the plan's hypothesis becomes round 1."""
     plan = tmp_path / "plan.json"

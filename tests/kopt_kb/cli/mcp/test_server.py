@@ -167,7 +167,7 @@ def test_a_whole_campaign_over_stdio(tmp_path: Path, repo_root: Path) -> None:
     finally:
         sys.path.pop(0)
     found = asyncio.run(script.campaign(tmp_path, "H20", simulate=True, shape="1024x512"))
-    assert found["states"][0] == "PREPARE_ENVIRONMENT" and "BASELINE" in found["states"]
+    assert len(found["states"]) == 2  # a call a decision
     assert [one["decision"] for one in found["rounds"]] == ["accept", "accept"]
     assert found["rounds"][1]["claim"] == "each row is read once, as vectors"
     assert found["status"]["simulated"] is True and found["stop"]["reason"] == "user"
