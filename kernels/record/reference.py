@@ -20,6 +20,7 @@ from kopt_kb.kernels.judgement import Case, limits_of, trials_of
 from kopt_kb.kernels.record import exchange
 from kopt_kb.kernels.record.contents import Contents, answered, said, span_of, tensor_of
 from kopt_kb.kernels.record.model import TensorView
+from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.trials import RANDOM
 from kopt_kb.wire import Wire, canonical, read
 
@@ -39,6 +40,7 @@ class Prepare(Wire):
         trial: Name of the trial.
         op: Operation whose trials it is one of; empty: the one that the file declares.
         part: 0, or 1 for the second run of the trial that was prepared last.
+        device: Where they are drawn and the reference computes; empty: on a GPU where there is one.
     """
 
     file: str
@@ -49,18 +51,20 @@ class Prepare(Wire):
     trial: str = RANDOM.name
     op: str = ""
     part: int = 0
+    device: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared(Wire):
     """Files of the inputs, in the order of `make_inputs`, or why there are none.
 
-    `skipped` says why the trial does not apply to such inputs.
+    `skipped` says why the trial does not apply to such inputs; `views` are the inputs in their files.
     """
 
     files: tuple[str, ...] = ()
     error: str = ""
     skipped: str = ""
+    views: tuple[TensorView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class _Session:
     def prepare(self, what: Prepare) -> Prepared:
         import torch
 
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = what.device or ("cuda" if torch.cuda.is_available() else "cpu")
         if what.part and self._case is not None:
             self._case.second()
         else:
@@ -148,12 +152,15 @@ class _Session:
         self._asked = what
         if self._case.skipped:
             return Prepared(skipped=self._case.skipped)
-        files = []
+        files, views = [], []
         for number, one in enumerate(self._case.inputs):
+            known = format_of(str(one.dtype))
+            name = known.triton if known is not None else str(one.dtype)
+            views.append(TensorView(f"in{number}", 0, tuple(one.shape), tuple(one.stride()), name))
             path = Path(what.folder) / f"in{number}.bin"
             path.write_bytes(span_of(one).cpu().numpy().tobytes())
             files.append(str(path))
-        return Prepared(tuple(files))
+        return Prepared(tuple(files), views=tuple(views))
 
     def compare(self, what: CompareFile) -> Distance:
         import torch

@@ -105,6 +105,9 @@ def _correctness(context: GateContext) -> _Judged:
         return GateResult("correctness", "fail", ran.failure() or _NO_ANSWER), (ran.run,)
     reason = ran.failure() or ran.result.problem
     passed = ran.result.passed and not reason
+    basis = ran.result.basis
+    if passed and basis is not None and basis.trust == "reported":
+        reason = basis.reason  # what it rests on, where that is a word of the candidate's side
     return GateResult("correctness", "pass" if passed else "fail", reason), (ran.run,)
 
 

@@ -210,7 +210,7 @@ class ProjectAdapter:
         timed = limit["quick"] if scope == "quick" and "quick" in limit else limit["benchmark"]
         build = limit.get("build", 0.0)
         total = {
-            "check": build + limit["test"],
+            "check": build + limit["test"] + limit.get("outputs", 0.0),
             "timing": 2 * build + 2 * repeats * timed,
             "evidence": build + limit.get("profile", 0.0),
         }

@@ -17,6 +17,7 @@ __all__ = [
     "Check",
     "Contest",
     "Environment",
+    "JudgedOutput",
     "KeptRun",
     "Outputs",
     "ReportEvidence",
@@ -135,6 +136,35 @@ class Environment(Wire):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedOutput(Wire):
+    """A result of a project's kernel that this program compared, and how it can be compared again.
+
+    Attributes:
+        shape: Problem shape as written.
+        trial: Inputs, by the name that the operation gives them.
+        part: 0, or 1 for the second run of a trial.
+        seed: Of the inputs.
+        device: Where they were drawn: those of a GPU are drawn nowhere else.
+        sha256: Of the result's bytes.
+        extents: Of the result.
+        dtype: Its storage type.
+        rel_l2_err: Distance from the reference; None where there is none.
+        content: The bytes in base64; empty: only the hash is kept.
+    """
+
+    shape: str
+    trial: str
+    part: int
+    seed: int
+    device: str
+    sha256: Sha256
+    extents: tuple[int, ...]
+    dtype: str
+    rel_l2_err: float | None
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Check(Wire):
     """Whether a candidate builds and is right.
 
@@ -146,9 +176,13 @@ class Check(Wire):
         rel_l2_err_by_shape: Shape → the largest of its seeds; None: the record does not say it by shape.
         checks: Cases compared.
         basis: On what it rests; None where an earlier release did not say.
+        outputs: Results of a project that were compared here.
     """
 
-    WIRE: ClassVar = ("build_error", "passed", "problem", "rel_l2_err", "rel_l2_err_by_shape?", "checks", "basis?")
+    WIRE: ClassVar = (
+        "build_error", "passed", "problem", "rel_l2_err", "rel_l2_err_by_shape?", "checks", "basis?",
+        "outputs?=some_outputs",
+    )  # fmt: skip
     build_error: str = ""
     passed: bool = False
     problem: str = ""
@@ -156,6 +190,12 @@ class Check(Wire):
     rel_l2_err_by_shape: Mapping[str, float] | None = None
     checks: int = 0
     basis: AnswerBasis | None = None
+    outputs: tuple[JudgedOutput, ...] = ()
+
+    @property
+    def some_outputs(self) -> tuple[JudgedOutput, ...] | None:
+        """Results that were compared, if there are any."""
+        return self.outputs or None
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:

@@ -13,9 +13,10 @@ from kopt_kb.wire import Text, Wire
 
 __all__ = ["PLACEHOLDERS", "Command", "CommandRun", "command_of"]
 
-PLACEHOLDERS = ("csv", "report", "shapes", "python")
+PLACEHOLDERS = ("csv", "report", "shapes", "python", "inputs", "outputs")
 """{csv}: file to write; {report}: file or folder to write, for a profile; {shapes}: shapes to run, with commas
-between them; {python}: the Python that runs kb."""
+between them; {python}: the Python that runs kb; {inputs}, {outputs}: folders of cases and of their
+results."""
 
 MAX_LIMIT_S = 1e7
 """No command needs longer, in seconds: about four months."""
@@ -33,7 +34,7 @@ class Command:
     """One command.
 
     Attributes:
-        name: build, test, benchmark, quick or profile.
+        name: build, test, benchmark, quick, profile or outputs.
         words: Program and arguments, with placeholders.
         env: Variables set for it: leading `NAME=value` words.
         limit_s: Wall limit in seconds.
@@ -48,9 +49,9 @@ class Command:
         """Return whether the command has this placeholder."""
         return any(f"{{{placeholder}}}" in word for word in self.words)
 
-    def argv(self, *, csv: str = "", shapes: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Return the words with placeholders filled in."""
-        values = {"csv": csv, "report": csv, "shapes": ",".join(shapes), "python": sys.executable}
+    def argv(self, *, csv: str = "", shapes: tuple[str, ...] = (), **places: str) -> tuple[str, ...]:
+        """Return the words with placeholders filled in; `places` are those of cases."""
+        values = {"csv": csv, "report": csv, "shapes": ",".join(shapes), "python": sys.executable, **places}
         return tuple(_PLACE.sub(lambda found: values.get(found.group(1), found.group(0)), word) for word in self.words)
 
     def shown(self) -> str:

@@ -9,11 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
-from kopt_kb.runners.candidate.answers import Answer, Check, Environment, ReportEvidence, Sample, Timing, Trust, Unable
+from kopt_kb.runners.candidate.answers import (
+    Answer,
+    AnswerBasis,
+    Check,
+    Environment,
+    ReportEvidence,
+    Sample,
+    Timing,
+    Trust,
+    Unable,
+)
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
 from kopt_kb.runners.project.copies import Copies
 from kopt_kb.runners.project.file import ProjectFile
 from kopt_kb.runners.project.host import host_environment
+from kopt_kb.runners.project.outputs import judged_outputs
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
 from kopt_kb.runners.project.running import CommandFailedError, Commands, RunningJob
 from kopt_kb.runners.report_file import pack_report
@@ -92,10 +103,13 @@ class ProjectExecutor:
             reason = self.commands.run(session, copy, self.project.commands["test"])
             if not reason and job.body.probe:
                 reason = unused_copy(self.commands, session)
+            if not reason and "outputs" in self.project.commands:
+                return judged_outputs(self.commands, session, copy)
         except CommandFailedError as error:  # it was built: its test is what failed
             error.answer = Check(problem=error.what)
             raise
-        return Check(passed=not reason, problem=reason)
+        basis = AnswerBasis("reported", "the project's test exited 0; no result was compared")
+        return Check(passed=not reason, problem=reason, basis=None if reason else basis)
 
     def _timing(self, session: RunningJob) -> Timing | Unable:
         """Benchmark incumbent, candidate and a third side in turn; only the candidate's own failure is its fault."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from kopt_kb.kernels.declared import packaged_reference
 from kopt_kb.runners.project.backends import BACKENDS
 from kopt_kb.runners.project.command import Command, CommandRun, command_of
 from kopt_kb.runners.project.toml_file import ProjectFileError, TomlSource, read_source
@@ -21,7 +22,14 @@ ColumnUnit = Literal["GFLOPS", "TFLOPS", "GB/s", "TB/s", "s", "ms", "us", "ns"]
 ALL = "all"
 _MAX_PATH, _MAX_NAME = 2000, 255
 _TABLES = ("project", "commands", "csv", "scoring", "campaign")
-_NEEDED = {"build": (), "test": (), "benchmark": ("csv",), "quick": ("csv", "shapes"), "profile": ("report|csv",)}
+_NEEDED = {
+    "build": (),
+    "test": (),
+    "benchmark": ("csv",),
+    "quick": ("csv", "shapes"),
+    "profile": ("report|csv",),
+    "outputs": ("inputs", "outputs"),
+}
 """Command → placeholders it must have; of several with a bar between them one."""
 
 
@@ -130,7 +138,8 @@ class ProjectFile:
         python_path: Folders put first on Python's path, so that the copy is imported and not an installed package.
         network: Whether its commands keep the machine's network.
         environment: Names of variables that its commands get besides those of compilers, drivers and GPU libraries.
-        commands: build, test, benchmark, quick, profile; the middle two of these always.
+        commands: build, test, benchmark, quick, profile, outputs; the second and third always.
+        reference: File with make_inputs and reference that judges outputs; empty: the package's own.
         campaign: Names, mode, branch and constraints of its campaigns.
     """
 
@@ -151,6 +160,7 @@ class ProjectFile:
     csv: CsvFormat
     scoring: Scoring
     campaign: CampaignTable = field(default_factory=CampaignTable)
+    reference: str = ""
 
     @property
     def is_python(self) -> bool:
@@ -179,6 +189,7 @@ class _Project(Wire):
     network: bool = False
     environment: tuple[Text, ...] = ()
     root: Text = "."
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +201,7 @@ class _Commands(Wire):
     build: CommandRun | None = None
     quick: CommandRun | None = None
     profile: CommandRun | None = None
+    outputs: CommandRun | None = None
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
@@ -238,6 +250,7 @@ def read_project(data: bytes, where: str) -> ProjectFile:
         csv=csv,
         scoring=scoring,
         campaign=campaign,
+        reference=_reference(source, own, commands),
     )
 
 
@@ -254,6 +267,20 @@ def _commands(source: TomlSource) -> dict[str, Command]:
         return source.refuse("commands", name, what, fix)
 
     return {name: command_of(name, run, _NEEDED[name], refuse) for name, run in runs.items() if run is not None}
+
+
+def _reference(source: TomlSource, own: _Project, commands: Mapping[str, Command]) -> str:
+    """Return the file that judges outputs; the package's own knows an operation without options only."""
+    if "outputs" not in commands:
+        if own.reference:
+            raise source.refuse("project", "reference", "judges outputs, and no command makes any", "write outputs")
+        return ""
+    if not own.reference:
+        if own.options or packaged_reference(own.op) is None:
+            fix = "name a protected file with make_inputs and reference: [project] reference"
+            raise source.refuse("commands", "outputs", "has no reference of this operation in the package", fix)
+        return ""
+    return _path(source, "reference", own.reference)
 
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[A-Za-z0-9_][A-Za-z0-9_./+-]*[A-Za-z0-9_+-]|[A-Za-z0-9_]")

@@ -57,6 +57,7 @@ def named_by_commands(project: ProjectFile, root: Path) -> Named:
     commands = [one for name, one in project.commands.items() if name != "build"]
     modules = {one for command in commands for one in _modules(command)}
     words = {one for command in commands for word in command.words for one in _paths(word, root)}
+    words |= {project.reference} if project.reference else set()
     files = {one for one in words if (root / one).is_file()}
     folders = {one for one in words if one != "." and (root / one).is_dir()}
     python_path = [*project.python_path, *(one for command in commands for one in _python_path(command))]

@@ -98,6 +98,8 @@ def select(project: ProjectFile, root: Path) -> Selection:
     if project.kernel_source not in editable:
         what = "is not editable" if (root / project.kernel_source).is_file() else "does not exist"
         raise ProjectFileError(f"[project] kernel_source: {project.kernel_source} {what}", where=project.where)
+    if project.reference and project.reference not in protected:
+        raise ProjectFileError(f"[project] reference: {project.reference} does not exist", where=project.where)
     for path in editable:
         _check_text(root / path, path, project.where)
     return Selection(editable, protected)

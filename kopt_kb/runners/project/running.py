@@ -38,7 +38,7 @@ class CommandFailedError(Exception):
 
 @dataclass(slots=True)
 class RunningJob:
-    """One job while it runs: its log, and whether its start was told."""
+    """One job while it runs: its log, whether its start was told, what held its last command."""
 
     job: Job
     folder: Path
@@ -46,6 +46,7 @@ class RunningJob:
     told: bool = False
     wall_s: float = 0.0
     caged: bool = False
+    held: Isolation | None = None
 
     def tell(self, argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
         """Pass the first child of the job on; later ones belong to the same run."""
@@ -73,6 +74,7 @@ class RunningJob:
 
     def keep_cage(self, held: Isolation, command: str) -> None:
         """Say once what the commands of this job were held by, and what was missing."""
+        self.held = held
         if not self.caged:
             self.caged = True
             self.say(f"{command}: held by {', '.join(held.held) or 'nothing'}")
@@ -124,8 +126,10 @@ class Commands:
         copy.built = not reason
         return reason
 
-    def run(self, session: RunningJob, copy: Scratch, command: Command, report: Path | None = None) -> str:
-        """Run one command in a copy; return why it failed, or nothing.
+    def run(
+        self, session: RunningJob, copy: Scratch, command: Command, report: Path | None = None, **places: str
+    ) -> str:
+        """Run one command in a copy; return why it failed, or nothing. `places` fill in further placeholders.
 
         Raises:
             CommandFailedError: It ran past a limit.
@@ -133,7 +137,7 @@ class Commands:
         self._check_disturbed(copy, f"before the {command.name}")
         copy.forget_caches()
         job, building = session.job, command.name == "build"
-        argv = command.argv(csv=str(report or ""), shapes=job.body.shapes)
+        argv = command.argv(csv=str(report or ""), shapes=job.body.shapes, **places)
         session.say(f"{command.name}: {command.shown()}")
         limits = ChildLimits(command.limit_s, job.limits.resident_bytes)
         held = session.folder / "cage.json"

@@ -16,6 +16,7 @@ from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statemen
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
 from kopt_kb.workspace.audit.launches import launch_findings
+from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
 from kopt_kb.workspace.audit.rendered import named_findings, report_findings, view_findings
@@ -116,7 +117,7 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "set-by", "this-wiki"})
+_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki"})
 
 
 def _text(path: Path) -> str:
@@ -147,6 +148,7 @@ def _findings(
     yield from run_findings(events, store)
     yield from decision_findings(events, store)
     yield from launch_findings(events, store)
+    yield from output_findings(events, state, store)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
     yield from open_fields(state, readme)

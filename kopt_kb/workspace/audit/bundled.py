@@ -24,6 +24,7 @@ from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.launches import launch_findings
+from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
 from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
@@ -121,7 +122,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
             *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
-            *decision_findings(events, store), *set_by(state, ""),
+            *decision_findings(events, store), *output_findings(events, state, store), *set_by(state, ""),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip

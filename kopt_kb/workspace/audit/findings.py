@@ -27,6 +27,7 @@ AUDIT_CODES: dict[str, str] = {
     "edited-block": "a rendered block is not what the journal renders",
     "edited-view": "a rendered file was edited, removed, or written by something else than kb",
     "stale-view": "a rendered file shows an earlier journal",
+    "not-again": "a note: a result of a project can't be compared with the reference again here",
     "set-by": "a note: the targets in force were set by a person, with a reason",
     "moved": "a note: a cited row stands on another line now, unchanged",
     "tbd": "a field is still TBD",
