@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from pathlib import Path
 
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import conditions, open_registry
@@ -20,7 +21,7 @@ from kopt_kb.wiki.registry import Platform
 
 __all__ = [
     "ALL", "add_case", "add_kernel", "arguments_from", "cases_from", "configuration", "constants", "facts_for",
-    "grid_from", "literals",
+    "grid_from", "literals", "refuse_contradictions",
 ]  # fmt: skip
 
 ALL = "all"
@@ -148,6 +149,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
         if not args.dtype:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
         config = literals(args.config)
+        refuse_contradictions(args.file)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     if not (args.arg or args.args) and has_header(args.file):
         return [KernelCase(args.file, args.kernel, (), {}, literals(args.option))]
@@ -160,6 +162,20 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     given, options = arguments_from(args), literals(args.option)
     chosen = {} if args.autotune in {None, ALL} else {"autotune_config": args.autotune}
     return [KernelCase(args.file, args.kernel, given, constants(args.constexpr), {**options, **chosen})]
+
+
+def refuse_contradictions(file: str) -> None:
+    """Refuse an op file whose OP_OPTIONS and defaults say different things: which of them is compiled or launched?"""
+    from kopt_kb.kernels.op_options import problem_options
+    from kopt_kb.problem.ops import ALIASES, OPS
+    from kopt_kb.workspace.task import declared_op
+
+    path = Path(file)
+    if path.suffix == ".py" and path.is_file() and not has_header(file):
+        source = path.read_bytes()
+        op = declared_op(source, path)
+        if (op := ALIASES.get(op or "", op or "")) in OPS:
+            problem_options(source, op, {}, file)
 
 
 def grid_from(args: argparse.Namespace) -> tuple[int, ...] | None:

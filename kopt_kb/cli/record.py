@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.cli.case_arguments import ALL, configuration, literals
+from kopt_kb.cli.case_arguments import ALL, configuration, literals, refuse_contradictions
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
 from kopt_kb.cli.own_configs import render_configs
@@ -179,6 +179,7 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest | ScriptRequest:
             "missing --shape or --dtype", where=file, fix="such as --shape 8192x4096 --dtype bf16", code="KB102"
         )
     open_input(file).close()
+    refuse_contradictions(file)
     return OpRequest(file, parse_shape(args.shape), args.dtype, literals(args.config))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.kernels.op_options import clashes
 from kopt_kb.runners.candidate.job import Executor
 from kopt_kb.tuning.environment import read_machine
 from kopt_kb.tuning.jobs import NO_GPU_FIX
@@ -53,6 +54,7 @@ class CampaignSetup:
         if needs:
             self.session.append(Blocked(needs))
             raise BadInput(f"the campaign needs {', '.join(needs)}", where=self.root, code="KB426")
+        self._refuse_other_options(state)
         names = tuple(proposer.name for proposer in self.proposers)
         policy, settings = self.policy.to_json(), self.settings.to_json()
         own = (policy, self.executor.simulated, self.executor.name, names, settings, self.options.launch)
@@ -63,6 +65,16 @@ class CampaignSetup:
             self._name(state)
         if state.route != "roofline":
             self.options.say(f"policy {self.policy.name}, executor {self.executor.name}")
+
+    def _refuse_other_options(self, state: WorkspaceState) -> None:
+        """Refuse a kernel whose defaults compute something else than the workspace counts and judges."""
+        problem, kernel = state.problem, state.created.kernel
+        if problem.own is not None or kernel is None or state.task.project is not None:
+            return
+        for clash in clashes(self.session.store.get(kernel), problem.op, dict(problem.options)):
+            what = f"the workspace's roofs and targets are of other work than its kernel's: {clash.what}"
+            fix = "make another workspace with kb init, which takes the options from the kernel file"
+            raise BadInput(what, where=f"{self.root}/kernel.py:{clash.line}", fix=fix, code="KB077")
 
     def _name(self, state: WorkspaceState) -> None:
         """Record the campaign's name, places and branch."""

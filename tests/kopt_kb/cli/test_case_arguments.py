@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.cli.case_arguments import add_case, cases_from, constants, grid_from
+from kopt_kb.cli.case_arguments import add_case, cases_from, constants, grid_from, refuse_contradictions
 from kopt_kb.cli.main import Parser
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.compile.request import KernelCase, OpCase
@@ -27,6 +27,21 @@ def test_an_op_file_with_shapes() -> None:
         parsed("--shape", "2x3", "--shape", "4x5", "--dtype", "bf16", "--config", "BLOCK=128", "--config", "VARIANT=a")
     )
     assert cases == [OpCase("k.py", shape, "bf16", {"BLOCK": 128, "VARIANT": "a"}) for shape in ((2, 3), (4, 5))]
+
+
+def test_a_file_that_contradicts_itself_is_not_compiled(tmp_path: Path) -> None:
+    """Which of the two would be meant? An operation outside the list, and a file that is not there, say nothing."""
+    file = tmp_path / "kernel.py"
+    text = 'OP = "attention"\nOP_OPTIONS = {"causal": True}\n\n\ndef launch(q, k, v, *, causal=False):\n    pass\n'
+    file.write_text(text)
+    with pytest.raises(
+        BadInput, match="the file contradicts itself: launch.. computes causal=False, not True"
+    ) as error:
+        refuse_contradictions(str(file))
+    assert error.value.where == f"{file}:5"
+    file.write_text(text.replace("attention", "my_attention"))
+    refuse_contradictions(str(file))
+    refuse_contradictions(str(tmp_path / "none.py"))
 
 
 def test_a_kernel_with_arguments() -> None:

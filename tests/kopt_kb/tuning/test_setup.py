@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import read_answer
 from kopt_kb.runners.candidate.job import Job, Outcome
 from kopt_kb.runners.simulator import SimulatorExecutor
@@ -48,6 +50,27 @@ def setup_of(workspace: Workspace, executor: object, options: CampaignOptions | 
 
 
 FOUND = {"device": "card", "uuid": None, "driver": "1", "clocks": {}, "versions": {}}
+
+
+def test_a_kernel_of_other_options_than_were_counted_is_not_begun_with(workspace: Workspace) -> None:
+    """A workspace from before options were read: its roofs are of other work; nothing is confirmed."""
+    one = setup_of(workspace, SimulatorExecutor())
+    state = one.session.state()
+    kernel = b'OP = "attention"\nOP_OPTIONS = {"causal": True}\n\n\ndef launch(q, k, v, *, causal=True):\n    pass\n'
+    created = replace(state.created, kernel=one.session.store.put(kernel))
+    for causal in (False, True):
+        problem = Problem.of("attention", ["1x2x64x16"], "bf16", options={"causal": causal})
+        other = replace(state, created=created, problem=problem)
+        if causal:
+            one._refuse_other_options(other)
+            continue
+        before = one.session.journal.head.seq
+        with pytest.raises(
+            BadInput, match="of other work than its kernel's: OP_OPTIONS says causal=True, not False"
+        ) as e:
+            one.define(other)
+        assert e.value.where.endswith("kernel.py:2")
+        assert one.session.journal.head.seq == before
 
 
 def test_no_gpu_is_missing_and_recorded(workspace: Workspace) -> None:
