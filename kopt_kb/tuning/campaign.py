@@ -241,12 +241,8 @@ class Campaign:
 
     def _refuse_mixing(self, state: WorkspaceState) -> None:
         if state.simulated != self._executor.simulated:
-            raise BadInput(
-                "simulated and measured rounds never share a workspace",
-                where=str(self._workspace.layout.root),
-                fix="make another workspace with kb init",
-                code="KB421",
-            )
+            what, fix = "simulated and measured rounds never share a workspace", "make another workspace with kb init"
+            raise BadInput(what, where=str(self._workspace.layout.root), fix=fix, code="KB421")
 
     def _compare(self, session: Session, state: WorkspaceState) -> WorkspaceState:
         """Hold this call against the open campaign, once: whoever opened it before may have sat at another machine.
@@ -260,12 +256,9 @@ class Campaign:
         self._refuse_mixing(state)
         confirmed = confirmed_policy(state.campaign)
         if confirmed != self._policy:
-            raise BadInput(
-                f"the campaign runs under policy {confirmed.name} as it was confirmed",
-                where=str(self._workspace.layout.root),
-                fix="resume it as it is, or stop it and start another",
-                code="KB420",
-            )
+            what = f"the campaign runs under policy {confirmed.name} as it was confirmed"
+            fix = "resume it as it is, or stop it and start another"
+            raise BadInput(what, where=str(self._workspace.layout.root), fix=fix, code="KB420")
         if state.simulated or not state.environment_seq or state.stopped is not None:
             return state
         self._setup().go_on(state)
