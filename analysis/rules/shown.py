@@ -31,4 +31,6 @@ def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[PageBlock, ..
     steps = [f"{step} ({verdict.advice.page})" for step in verdict.advice.steps] + [
         f"Record: {each}" for each in verdict.recording
     ]
-    return (*blocks, Bullets(tuple(clipped(step, letters) for step in steps))) if steps else tuple(blocks)
+    if not steps:
+        return tuple(blocks)
+    return (*blocks, Cell("What to try", tone="quiet"), Bullets(tuple(clipped(step, letters) for step in steps)))

@@ -130,6 +130,7 @@ def _section(kernel: JudgedKernel, letters: int) -> Section:
     ]
     blocks: list[PageBlock] = [FactsBlock(tuple(where)), *verdict_blocks(kernel.verdict, letters)]
     if kernel.gap is not None:
+        blocks.append(Cell("Between the time and the roof", tone="quiet"))
         blocks.append(Bullets(tuple(Cell(clipped(line.strip(), letters)) for line in kernel.gap.text().split("\n"))))
     return Section(clipped(profile.function, 200), tuple(blocks))
 

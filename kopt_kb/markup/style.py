@@ -67,7 +67,7 @@ li{{overflow-wrap:anywhere}}
 table{{border-collapse:collapse;margin:.5rem 0;font-size:.9rem}}
 caption{{text-align:left;color:var(--quiet);padding:.2rem 0}}
 th,td{{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--rule)}}
-tbody th{{overflow-wrap:anywhere;min-width:9rem}}
+tbody th{{overflow-wrap:anywhere;min-width:10.5rem}}
 th{{font-weight:600}}
 thead th{{background:var(--panel)}}
 tbody th{{font-weight:inherit}}

@@ -94,7 +94,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
     faults = [f"not believed, {one.below_the_roof}" for one in report.rounds if one.below_the_roof]
     blocks += [Cell(clipped(text, letters), tone="bad") for text in faults]
     blocks.append(_headline(report))
-    levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds)) or "no time yet"
+    levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds if one.medians_s)) or "no time yet"
     accepted = sum(one.decision.startswith("accept") and not one.refuted for one in report.rounds)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     rows: list[tuple[str, CellText]] = [

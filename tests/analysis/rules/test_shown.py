@@ -7,7 +7,7 @@ from pathlib import Path
 from kopt_kb.analysis.readers import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.shown import verdict_blocks
-from kopt_kb.markup.blocks import Bullets, FactsBlock, TableBlock
+from kopt_kb.markup.blocks import Bullets, Cell, FactsBlock, TableBlock
 from kopt_kb.wiki.registry import Registry
 
 LIBRARY = Path(__file__).resolve().parents[2] / "data" / "zoo" / "library.csv"
@@ -17,7 +17,8 @@ def test_a_verdict_has_proof_roofs_and_steps() -> None:
     """All words of the verdict, with the rows of its roofs."""
     profile = next(iter(read_profiles(LIBRARY)))
     verdict = classify(profile, Registry.open().platform("H200_SXM"))
-    facts, roofs, steps = verdict_blocks(verdict)
+    facts, roofs, head, steps = verdict_blocks(verdict)
+    assert head == Cell("What to try", tone="quiet")
     assert isinstance(facts, FactsBlock)
     assert isinstance(roofs, TableBlock)
     assert isinstance(steps, Bullets)
