@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kopt_kb.analysis.cutile.tile_ir import TileEntry, TileOp, parse_tile_ir, tile_type
-from kopt_kb.analysis.cutile.tile_touched import TileTouched
+from kopt_kb.analysis.cutile.tile_touched import BlockLanes, TileTouched
 from kopt_kb.analysis.ttir.irtypes import IrType
 from kopt_kb.analysis.ttir.model import IrError
 from kopt_kb.analysis.ttir.result import Amount, DirectionBytes, Flops, IrCount, IrNote, KernelCount, Special
@@ -26,7 +26,6 @@ from kopt_kb.analysis.ttir.tally import LOWER, UPPER, IrDirection, IrTally
 
 __all__ = ["TileArray", "count_tile_ir"]
 
-Lanes = np.ndarray[Any, np.dtype[Any]]
 _MOST_STEPS = 1 << 26
 """Blocks times trips that are followed: seconds of one core."""
 
@@ -68,7 +67,7 @@ class _View:
     dims: tuple[int, ...] = ()
 
 
-Value = int | float | Lanes | tuple[object, ...] | _View | None
+TileValue = int | float | BlockLanes | tuple[object, ...] | _View | None
 """What a name stands for: a number, one a block, an array's address, a view; None where it depends on data."""
 
 
@@ -88,7 +87,7 @@ def count_tile_ir(
     """
     entry = parse_tile_ir(text, file)
     sizes = (*map(int, grid), 1, 1)[:3]
-    given: list[Value] = []
+    given: list[TileValue] = []
     for at, one in enumerate(arguments):
         given += [("array", at), *one.shape, *one.strides] if isinstance(one, TileArray) else [one]
     if len(given) != len(entry.parameters):
@@ -104,7 +103,7 @@ class _Walk:
     """Runs the operations of all blocks, those that decide where something happens evaluated."""
 
     def __init__(self, grid: tuple[int, ...], file: str) -> None:
-        self.env: dict[str, Value] = {}
+        self.env: dict[str, TileValue] = {}
         self.grid, self.file, self.steps = grid, file, 0
         self.tally = IrTally()
         self.touched: dict[IrDirection, TileTouched] = {"read": TileTouched(), "written": TileTouched()}
@@ -115,7 +114,7 @@ class _Walk:
         fix = "take the operation's closed form: kb roofline --op OP --shape MxN"
         return IrError(f"{op.name}: {what}", where=f"{self.file}:{op.line}", fix=fix, code="KB086")
 
-    def run(self, ops: Sequence[TileOp], active: Lanes) -> tuple[Any, ...]:
+    def run(self, ops: Sequence[TileOp], active: BlockLanes) -> tuple[Any, ...]:
         """Run operations in the blocks that come there; return what the last one hands on."""
         for op in ops:
             if op.name in {"yield", "continue", "return"}:
@@ -132,12 +131,12 @@ class _Walk:
                 self.access(op, active)
         return ()
 
-    def whole(self, op: TileOp, value: Any) -> Lanes:
+    def whole(self, op: TileOp, value: Any) -> BlockLanes:
         if value is None or isinstance(value, tuple | _View):
             raise self.fail(op, "depends on data, or on an argument that is not given")
         return np.broadcast_to(np.asarray(value), self.place[0].shape)
 
-    def loop(self, op: TileOp, active: Lanes) -> None:
+    def loop(self, op: TileOp, active: BlockLanes) -> None:
         found = _FOR.match(op.text)
         if found is None:
             raise self.fail(op, f"a loop of unknown form: {op.text[:60]}")
@@ -156,7 +155,7 @@ class _Walk:
             state = [_chosen(here, new, old) for new, old in zip(self.run(op.regions[0], here), state, strict=True)]
         self.env |= zip(op.results, state, strict=False)
 
-    def branch(self, op: TileOp, active: Lanes) -> None:
+    def branch(self, op: TileOp, active: BlockLanes) -> None:
         taken = self.whole(op, self.value(_NAME.findall(op.text)[0])).astype(bool)
         yes = self.run(op.regions[0], active & taken)
         no = self.run(op.regions[1], active & ~taken) if len(op.regions) > 1 else ()
@@ -230,7 +229,7 @@ class _Walk:
         elif kind is not None and kind.is_float and op.name in _SPECIAL:
             self.tally.add(("executed", "special", kind.dtype, op.name), lanes)
 
-    def access(self, op: TileOp, active: Lanes) -> None:
+    def access(self, op: TileOp, active: BlockLanes) -> None:
         if op.name.endswith("_ptr_tko") or op.name.startswith("atomic_") or "gather_scatter_view<" in op.types:
             self.elsewhere(op, active)
         if op.name not in {"load_view_tko", "store_view_tko"} or "gather_scatter_view<" in op.types:
@@ -250,7 +249,7 @@ class _Walk:
         if clipped:
             self.tally.note(op.line, "tiles reach beyond their array: useful operations are an upper bound")
 
-    def elsewhere(self, op: TileOp, active: Lanes) -> None:
+    def elsewhere(self, op: TileOp, active: BlockLanes) -> None:
         """Count an access by pointers: what is asked for at most, addresses unknown."""
         reads = op.name.startswith(("load", "atomic"))
         kind = tile_type(op.types.partition("->")[2]) if reads else tile_type(op.types.rpartition(",")[0])
@@ -287,7 +286,7 @@ def _scalar(op: TileOp, operands: list[Any]) -> Any:
     return _INTEGERS[op.name](*operands) if op.name in _INTEGERS else None
 
 
-def _divided(op: TileOp, above: Lanes, below: Lanes) -> Any:
+def _divided(op: TileOp, above: BlockLanes, below: BlockLanes) -> Any:
     safe = np.where(below == 0, 1, below)
     if op.name == "remi":
         return np.fmod(above, safe)
@@ -296,7 +295,7 @@ def _divided(op: TileOp, above: Lanes, below: Lanes) -> Any:
     return -(-above // safe) if "positive_inf" in op.text else np.trunc(above / safe).astype(np.int64)
 
 
-def _chosen(here: Lanes, new: Any, old: Any) -> Any:
+def _chosen(here: BlockLanes, new: Any, old: Any) -> Any:
     if any(one is None or isinstance(one, tuple | _View) for one in (new, old)):
         return new if new is old else None
     return np.where(here, new, old)

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TileTouched"]
+__all__ = ["BlockLanes", "TileTouched"]
 
-Lanes = np.ndarray[Any, np.dtype[Any]]
+BlockLanes = np.ndarray[Any, np.dtype[Any]]
+"""One number a block."""
 
 
 class TileTouched:
     """The tiles of each array that were touched."""
 
     def __init__(self) -> None:
-        self._arrays: dict[object, tuple[tuple[int, ...], int, dict[tuple[int, ...], Lanes]]] = {}
+        self._arrays: dict[object, tuple[tuple[int, ...], int, dict[tuple[int, ...], BlockLanes]]] = {}
 
     def add(
-        self, base: object, shape: tuple[int, ...], item_bytes: int, tile: tuple[int, ...], index: Sequence[Lanes],
-        active: Lanes,
+        self, base: object, shape: tuple[int, ...], item_bytes: int, tile: tuple[int, ...], index: Sequence[BlockLanes],
+        active: BlockLanes,
     ) -> tuple[int, bool]:  # fmt: skip
         """Touch one tile in each active block.
 
@@ -53,7 +54,7 @@ class TileTouched:
         return sum(_elements(shape, tiles) * item for shape, item, tiles in self._arrays.values())
 
 
-def _elements(shape: tuple[int, ...], tiles: dict[tuple[int, ...], Lanes]) -> int:
+def _elements(shape: tuple[int, ...], tiles: dict[tuple[int, ...], BlockLanes]) -> int:
     cell = tuple(int(np.gcd.reduce([tile[axis] for tile in tiles])) for axis in range(len(shape)))
     extents = tuple(-(-size // step) for size, step in zip(shape, cell, strict=True))
     whole = np.zeros(extents, dtype=bool)
