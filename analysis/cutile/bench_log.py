@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.errors import BadInput
 from kopt_kb.wire import Wire
 
-__all__ = ["BenchTime", "read_bench_log"]
+__all__ = ["BenchRow", "BenchTime", "bench_rows", "read_bench_log"]
 
 _LINE = re.compile(r"^.*?\b(?P<backend>[A-Za-z][\w.-]*)\s*:\s*(?P<times>\{.*\})\s*(?P<unit>ms|us|s)\s*$")
 _TEST = re.compile(r"(?P<test>\S+\.py::\S+)")
 _NUMBERS = ("mean", "median", "min", "max", "std", "nrep", "peak_mem_mb")
 _MS = {"ms": 1.0, "us": 1e-3, "s": 1e3}
+_SHAPE = re.compile(r"(?<![\w.])\d+(?:x\d+)+(?![\w.])")
+_FAILED = re.compile(r"^(?:FAILED|ERROR)\s+(\S+)|^(\S+\.py::\S+)\s+(?:FAILED|ERROR)\b", re.MULTILINE)
 _TIMES = ("mean", "median", "min", "max", "std")
 
 
@@ -48,6 +51,66 @@ class BenchTime(Wire):
     std_ms: float | None = None
     repeats: int | None = None
     peak_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow(Wire):
+    """One shape's row of a CSV that `kb tune` reads in a project.
+
+    Attributes:
+        test: pytest's name.
+        shape: Of the problem.
+        check: `PASS`, or `FAIL` where pytest says that the test failed.
+        forward_ms: Mean of the forward pass.
+        backward_ms: Mean of the backward pass; None without one.
+    """
+
+    test: str
+    shape: str
+    check: str
+    forward_ms: float
+    backward_ms: float | None = None
+
+
+def bench_rows(
+    times: Sequence[BenchTime], text: str, shapes: Mapping[str, str], backend: str = "Cutile", where: str = "log"
+) -> tuple[BenchRow, ...]:
+    """Return a row for each test of a backend.
+
+    Args:
+        times: What was read in the log.
+        text: The log, whose summary says which tests failed.
+        shapes: Part of a test's name → shape, for tests whose name has none; an empty part fits all.
+        backend: Whose times.
+        where: The log, for errors.
+
+    Raises:
+        BadInput: The backend has no times, or nobody says of which shape a test is.
+    """
+    own = [one for one in times if one.backend.casefold() == backend.casefold()]
+    if not own:
+        fix = f"it has times of {', '.join(sorted({one.backend for one in times}))}"
+        raise BadInput(f"no times of {backend}", where=where, fix=fix, code="KB116")
+    failed = {one or other for one, other in _FAILED.findall(text)}
+    rows: dict[str, dict[str, float]] = {}
+    for one in own:
+        rows.setdefault(one.test, {})[one.part or "forward"] = one.mean_ms
+    return tuple(
+        BenchRow(
+            test, _shape_of(test, shapes, where), "FAIL" if test in failed else "PASS", parts.get("forward", 0.0),
+            parts.get("backward"),
+        )
+        for test, parts in rows.items()
+    )  # fmt: skip
+
+
+def _shape_of(test: str, shapes: Mapping[str, str], where: str) -> str:
+    named = next((shape for part, shape in shapes.items() if part in test), "")
+    found = _SHAPE.findall(test.partition("[")[2])
+    if not named and len(found) != 1:
+        fix = "say it: --shape WORD=MxN, where WORD stands in the test's name"
+        raise BadInput(f"of which shape is {test or 'a line without a test'}?", where=where, fix=fix, code="KB102")
+    return named or found[0]
 
 
 def read_bench_log(text: str, where: str = "log") -> tuple[BenchTime, ...]:

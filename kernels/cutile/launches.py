@@ -1,20 +1,24 @@
 """Launches of tile kernels, recorded: compiled without a GPU for what cuTile's own launch would compile for, never run.
 
-While `recording` is entered, `ct.launch` compiles for the target and appends a `Launch`, and
-`ct.tune.exhaustive_search` takes the first configuration that compiles and fits instead of timing them all.
+While `recording` is entered, `ct.launch` compiles for the target and appends a `Launch`; `ct.tune.exhaustive_search`
+and `autotune_launch` of cuda.tile_experimental take the first configuration that compiles and fits, and time none.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import importlib
 import importlib.util
+import itertools
 import math
 import struct
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -40,6 +44,9 @@ __all__ = ["TileLaunch", "TileLaunches", "installed"]
 _PLACE_BITS = 44
 """Made-up addresses of arrays lie this far apart: no array is as large."""
 
+_MOST_CONFIGS = 10_000
+"""Configurations of a search that are looked at; a space may be a generator without end."""
+
 _FORMATS = {"i1": "<i", "i32": "<i", "i64": "<q", "fp32": "<f"}
 
 
@@ -49,6 +56,20 @@ def installed() -> bool:
         return importlib.util.find_spec("cuda.tile") is not None
     except ModuleNotFoundError:
         return False
+
+
+def _experimental() -> dict[str, ModuleType]:
+    """Return the modules that have `autotune_launch`; one that stands in where the package is not installed."""
+    name = "cuda.tile_experimental"
+    if importlib.util.find_spec(name) is None:
+        module = ModuleType(name)
+        vars(module).update(autotune_launch=None, clear_autotune_cache=lambda: None)
+        return {name: module}
+    module = importlib.import_module(name)
+    inner = [
+        each for each in sys.modules if each.startswith(f"{name}.") and hasattr(sys.modules[each], "autotune_launch")
+    ]
+    return {name: module, **{each: sys.modules[each] for each in inner}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +117,10 @@ class TileLaunches:
                 stack.enter_context(mock.patch.object(module, "launch", self._launch))
             for module in (cuda.tile.tune, cuda.tile.tune._tune):
                 stack.enter_context(mock.patch.object(module, "exhaustive_search", self._search))
+            for name, module in _experimental().items():
+                if sys.modules.setdefault(name, module) is module and not hasattr(module, "__file__"):
+                    stack.callback(sys.modules.pop, name, None)
+                stack.enter_context(mock.patch.object(module, "autotune_launch", self._autotune_launch))
             yield
 
     def _launch(
@@ -194,6 +219,18 @@ class TileLaunches:
             best = Measurement(config=config, mean_us=math.nan, num_samples=0, error_margin_us=math.nan)
             return TuningResult(best=best, successes=(best,), failures=())
         raise refused or BadInput("the search space is empty", where="exhaustive_search", code="KB082")
+
+    def _autotune_launch(
+        self, stream: Any, grid_fn: Callable[[Any], Any], kernel: Any, args_fn: Callable[[Any], tuple[Any, ...]],
+        launch_args_fn: Callable[[Any], tuple[Any, ...]] | None = None,
+        hints_fn: Callable[[Any], Keywords] | None = None, *, search_space: Any, **_: Any,
+    ) -> Any:  # fmt: skip
+        """Launch with the configuration that a search takes, and return it as the package's own search does."""
+        space = list(itertools.islice(search_space() if callable(search_space) else search_space, _MOST_CONFIGS))
+        config = self._search(space, stream, grid_fn, kernel, args_fn, hints_fn).best.config
+        chosen, grid = kernel.replace_hints(**(hints_fn(config) if hints_fn else {})), grid_fn(config)
+        self._launch(stream, grid, chosen, (launch_args_fn or args_fn)(config))
+        return SimpleNamespace(tuned_config=config, grid=grid, kernel=chosen, tuning_record=[], cache_hit=False)
 
     def told(self, target: CompileTarget, sass: Callable[[bytes], str] | None = None) -> tuple[StaticLaunch, ...]:
         """Return what the compiler said of each different launch; `sass` gives the listing of a code object."""

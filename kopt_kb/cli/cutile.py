@@ -2,7 +2,7 @@
 
 kb cutile check FILE|DIR [--platform P]    rules and knobs of each kernel, launches, searches, registrations, git
 kb cutile ir FILE --shape MxN --target T   Tile IR, remarks and instructions that tileiras makes, without a GPU
-kb cutile read LOG                         times of a pytest benchmark's lines Cutile: {'forward': {...}} ms
+kb cutile read LOG [--csv FILE]            times of a pytest benchmark's lines Cutile: {'forward': {...}} ms
 kb cutile causes [LOG]                     what errors come from and what to do; of a log, the rows that it has
 kb cutile recipes FILE [--profile REPORT]  recipes A to L: why each applies or not, what it changes, where
 kb cutile recipes FILE --apply A           write the file with a recipe's edit
@@ -16,14 +16,16 @@ Triton.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from kopt_kb.analysis.cutile.bench_log import read_bench_log
+from kopt_kb.analysis.cutile.bench_log import BenchRow, bench_rows, read_bench_log
 from kopt_kb.analysis.cutile.causes import CAUSES, causes_of
 from kopt_kb.analysis.cutile.findings import TileTarget
 from kopt_kb.cli.cutile_recipes import add_recipes, run_recipes
 from kopt_kb.cli.output import add_wiki, open_registry, print_json, table
 from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.files import write_new
 from kopt_kb.quantity.readable import rounded
 from kopt_kb.static.cutile.check import TileCheck, check_tiles, installed_versions
 from kopt_kb.static.cutile.logs import BenchTimes, ExplainedLog, NamedCause
@@ -55,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_wiki(ir)
     read = commands.add_parser("read", help="times of a pytest benchmark", allow_abbrev=False)
     read.add_argument("log", metavar="LOG", help="output of pytest --print-record")
+    read.add_argument("--csv", metavar="FILE", help="write a row a test there, for the benchmark of a project.toml")
+    read.add_argument(
+        "--shape", metavar="[WORD=]MxN", action="append", default=[],
+        help="shape of tests whose name has WORD; without one names have it, as test_gemm[4096x4096x4096]",
+    )  # fmt: skip
+    read.add_argument("--backend", metavar="NAME", default="Cutile", help="whose times (default: %(default)s)")
     add_wiki(read)
     causes = commands.add_parser("causes", help="what errors come from", allow_abbrev=False)
     causes.add_argument("log", metavar="LOG", nargs="?", default="", help="output of a compiler or a test")
@@ -181,7 +189,12 @@ def _log(name: str) -> str:
 
 
 def _read(args: argparse.Namespace) -> int:
-    times = BenchTimes(read_bench_log(_log(args.log), args.log))
+    text = _log(args.log)
+    times = BenchTimes(read_bench_log(text, args.log))
+    if args.shape and not args.csv:
+        raise BadInput("--shape without --csv", where="kb cutile read", fix="name the file: --csv FILE", code="KB103")
+    if args.csv:
+        _write_rows(args, bench_rows(times.times, text, _shapes(args.shape), args.backend, args.log))
     if args.json:
         print_json(times, args.wiki or [])
         return ExitCode.OK
@@ -193,6 +206,24 @@ def _read(args: argparse.Namespace) -> int:
         rows.append((str(time.line), time.test, time.backend, time.part, shown[0], shown[1], shown[2], shown[3], runs))
     print(table(rows, right=[0, 4, 5, 6, 7, 8]))
     return ExitCode.OK
+
+
+def _shapes(given: list[str]) -> dict[str, str]:
+    """Return part of a test's name → shape."""
+    from kopt_kb.problem.shapes import format_shape, parse_shape
+
+    pairs = [one.rpartition("=")[::2] for one in given]
+    return {word: format_shape(parse_shape(shape)) for word, shape in pairs}
+
+
+def _write_rows(args: argparse.Namespace, rows: Sequence[BenchRow]) -> None:
+    """Write what `[csv]` of a project file names: shape, check, forward_ms and, where it was timed, backward_ms."""
+    both = any(one.backward_ms is not None for one in rows)
+    lines = [",".join(["shape", "check", "forward_ms", *(["backward_ms"] if both else [])])]
+    for one in rows:
+        back = ["" if one.backward_ms is None else repr(one.backward_ms)] if both else []
+        lines.append(",".join([one.shape, one.check, repr(one.forward_ms), *back]))
+    write_new(args.csv, ("\n".join(lines) + "\n").encode())
 
 
 def _causes(args: argparse.Namespace) -> int:

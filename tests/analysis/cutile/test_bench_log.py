@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.cutile.bench_log import read_bench_log
+from kopt_kb.analysis.cutile.bench_log import bench_rows, read_bench_log
 from kopt_kb.errors import BadInput
 
 LINE = (
@@ -50,3 +50,26 @@ def test_what_is_no_time(text: str, words: str) -> None:
     """The error names the line; nothing of the log is run."""
     with pytest.raises(BadInput, match=words):
         read_bench_log(text, "log")
+
+
+LOG = f"""tests/bench.py::test_perf[rms-8192x4096-bf16]
+{LINE}
+Torch: {{'forward': {{'mean': 9.0}}}} ms
+tests/bench.py::test_perf[rms-512x64-bf16]
+Cutile: {{'forward': {{'mean': 1.5}}, 'backward': {{'mean': 2.5}}}} ms
+FAILED tests/bench.py::test_perf[rms-512x64-bf16] - AssertionError
+"""
+
+
+def test_rows_for_a_project() -> None:
+    """Shapes stand in the names of tests, or are said; a test that failed is no pass; others' times are left out."""
+    first, second = bench_rows(read_bench_log(LOG), LOG, {})
+    assert (first.shape, first.check, first.forward_ms, first.backward_ms) == (
+        "8192x4096", "PASS", 3.7903138461538455, None,
+    )  # fmt: skip
+    assert (second.shape, second.check, second.backward_ms) == ("512x64", "FAIL", 2.5)
+    assert bench_rows(read_bench_log(LINE), LINE, {"": "64x64"})[0].shape == "64x64"
+    with pytest.raises(BadInput, match="of which shape"):
+        bench_rows(read_bench_log(LINE), LINE, {})
+    with pytest.raises(BadInput, match="no times of Helion"):
+        bench_rows(read_bench_log(LOG), LOG, {}, "Helion")

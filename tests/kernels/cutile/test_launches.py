@@ -79,11 +79,29 @@ def double(x):
 """
 
 
+AUTOTUNED = (
+    SEARCHED.partition("    found = exhaustive_search(")[0].replace(
+        "from cuda.tile.tune import exhaustive_search", "from cuda.tile_experimental import autotune_launch"
+    )
+    + """    found = autotune_launch(
+        stream, grid_fn=lambda c: (ct.cdiv(x.numel(), c["size"]),), kernel=twice,
+        args_fn=lambda c: (x, out.clone(), c["size"]), launch_args_fn=lambda c: (x, out, c["size"]),
+        hints_fn=lambda c: {"occupancy": 2}, search_space=lambda: ({"size": one} for one in (100, 256, 512)),
+    )
+    assert found.tuned_config["size"] in (256, 512)
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize("text", [SEARCHED, AUTOTUNED], ids=["search", "launch"])
 @pytest.mark.parametrize(("number", "blocks"), [(0, 16), (2, 8)])
-def test_a_search_takes_the_first_that_compiles(tile_file: Path, tmp_path: Path, number: int, blocks: int) -> None:
+def test_a_search_takes_the_first_that_compiles(
+    tile_file: Path, tmp_path: Path, number: int, blocks: int, text: str
+) -> None:
     """Its own launches and clones are no steps of the launcher."""
     file = tmp_path / "searched.py"
-    file.write_text(SEARCHED)
+    file.write_text(text)
     call = CallRequest(f"{file}:double", {"x": TensorArgument((4096,), "fp32")})
     made = answer(MakerRequest(call, "sm_90", "sm_90", {}, str(tmp_path), autotune=number)).record
     assert made is not None

@@ -33,6 +33,11 @@ def test_read_and_causes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     log = tmp_path / "log"
     log.write_text(LINE)
     assert main(["cutile", "read", str(log)]) == ExitCode.OK
+    words = ["cutile", "read", str(log), "--shape", "64x32"]
+    assert main([*words, "--csv", str(tmp_path / "r.csv")]) == ExitCode.OK
+    assert (tmp_path / "r.csv").read_text().splitlines()[0] == "shape,check,forward_ms"
+    assert (tmp_path / "r.csv").read_text().splitlines()[1].startswith("64x32,PASS,3.79")
+    assert main(words) == ExitCode.USAGE
     assert "3.79" in capsys.readouterr().out
     assert main(["cutile", "causes", str(log)]) == ExitCode.FINDING
     log.write_text("mma(): missing a required argument: 'acc'")
