@@ -18,6 +18,9 @@ _IMPACTS: tuple[Impact, ...] = ("High", "Medium", "Low")
 _LINE = re.compile(r"^\s*(?P<number>\d+)[.)]\s*\[(?P<impact>high|medium|low)\]\s*(?P<text>\S.*?)\s*$", re.IGNORECASE)
 _HEAD = re.compile(r"^\s*(?P<name>primary bottleneck|evidence|recommendations)\s*:\s*(?P<text>.*?)\s*$", re.IGNORECASE)
 
+_MARKS = re.compile(r"\*\*|__|^\s*#+\s*|^\s*[-*]\s+(?=\d|[A-Za-z])")
+"""What Markdown puts around words."""
+
 
 @dataclass(frozen=True, slots=True)
 class RoutedAdvice(Wire):
@@ -88,7 +91,8 @@ def read_analysis(text: str, where: str) -> Analysis:
 def _of_block(text: str, where: str) -> Analysis:
     heads: dict[str, str] = {}
     found: list[RoutedAdvice] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, written in enumerate(text.splitlines(), 1):
+        line = _MARKS.sub("", written)
         head, item = _HEAD.match(line), _LINE.match(line)
         if head:
             heads[head["name"].casefold()] = head["text"]

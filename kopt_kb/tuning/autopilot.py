@@ -24,10 +24,24 @@ _CATEGORY_WORDS: Mapping[str, str] = {
 }
 
 
+_BUILT_IN = frozenset({"package", "variants", "recipes", "knobs"})
+"""Proposers that choose by category and read no words."""
+
+_OF_KERNELS = frozenset(
+    {"", "perf-profiling-specialist", "kernel-triton-specialist", "kernel-cute-specialist", "kernel-cutile-specialist"}
+)
+"""Specialists whose work a change of the kernel may be."""
+
+
 def _categories(text: str) -> frozenset[str]:
-    """Return the kinds of change that a recommendation speaks of; all of them where no word says it."""
-    found = {name for name, words in _CATEGORY_WORDS.items() if re.search(words, text, re.IGNORECASE)}
-    return frozenset(found or CATEGORIES)
+    """Return the kinds of change that a recommendation speaks of."""
+    return frozenset(name for name, words in _CATEGORY_WORDS.items() if re.search(words, text, re.IGNORECASE))
+
+
+def _may_ask(proposer: Proposer, step: RoutedStep) -> bool:
+    """Return whether a proposer is asked: one that reads no words only where they name a kind of change."""
+    kernel = step.specialist in _OF_KERNELS and bool(_categories(step.recommendation.text))
+    return kernel or proposer.name not in _BUILT_IN
 
 
 def left_out(plan: Plan, tried: Sequence[Tried]) -> dict[str, str]:
@@ -65,19 +79,18 @@ class AutopilotProposer:
 
     def _asked(self, step: RoutedStep, view: ProposerView) -> Proposal | EvidenceAsked | None:
         text = step.recommendation.text
-        others = frozenset(CATEGORIES) - _categories(text)
+        others = frozenset(CATEGORIES) - (_categories(text) or frozenset(CATEGORIES))
         plain = tuple(replace(one, claim=_without_id(one.claim)) for one in view.tried)
         own = replace(
             view, avoid=view.avoid | others, tried=plain, step=f"{step.id} [{step.recommendation.impact}] {text}"
         )
         for other in self.others:
-            made = other.propose(own)
+            made = other.propose(own) if _may_ask(other, step) else None
             if isinstance(made, Proposal):
-                head = (
-                    ""
-                    if recommendation_of(made.claim) == step.id
-                    else f"{step.id} [{step.recommendation.impact}] {text}: "
-                )
+                head = f"{step.id} [{step.recommendation.impact}] {text}: "
+                if other.name in _BUILT_IN:  # of its kind, and not what the words ask for
+                    head = f"{step.id} [{step.recommendation.impact}] {made.category} for {text!r}: "
+                head = "" if recommendation_of(made.claim) == step.id else head
                 return replace(made, claim=f"{head}{made.claim}", risk=made.risk or step.risk)
             if made is not None:
                 return made

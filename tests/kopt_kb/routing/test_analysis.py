@@ -53,3 +53,11 @@ def test_what_recommends_nothing(text: str) -> None:
     """Is refused; a recommendation without an impact, by its line."""
     with pytest.raises(BadInput):
         read_analysis(text, "x")
+
+
+def test_a_block_in_markdown() -> None:
+    """Bold words, headings and bullets are the same block."""
+    text = "## Primary bottleneck: memory-bound\n**Evidence**: DRAM at 89 %\n**Recommendations**:\n- 1. **[High]** Fuse it\n"
+    found = read_analysis(text, "block.md")
+    assert (found.bottleneck, found.evidence) == ("memory-bound", "DRAM at 89 %")
+    assert [(one.impact, one.text) for one in found.recommendations] == [("High", "Fuse it")]

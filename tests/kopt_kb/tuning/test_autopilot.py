@@ -62,6 +62,23 @@ def test_what_was_tried_under_another_step_is_known_by_its_own_words() -> None:
     assert AutopilotProposer(PLAN, (Asked(),)).propose(view) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("fuse the epilogue", "R1 [High] compute for 'fuse the epilogue': faster"),
+        ("capture a CUDA graph", ""),
+        ("do something about it", ""),
+    ],
+)
+def test_who_reads_no_words_is_asked_for_kinds_of_change_alone(text: str, claim: str) -> None:
+    """A variant is no CUDA graph, and what is of the same kind is not called the recommendation itself."""
+    asked = Asked()
+    asked.name = "variants"
+    plan = plan_of(Analysis("x", "", (RoutedAdvice(1, "High", text),)), commands={"graph"})
+    made = AutopilotProposer(plan, (asked,)).propose(VIEW)
+    assert (made.claim if isinstance(made, Proposal) else "") == claim
+
+
 PROPOSE = """
 import json, sys
 state = json.load(sys.stdin)
