@@ -49,16 +49,33 @@ def kinds_of(text: str, tree: ast.Module) -> Counter[str]:
     return kinds
 
 
+def vague(tree: ast.Module) -> Counter[str]:
+    """Return how often `one` and `found` stand in comprehensions, and elsewhere."""
+    inside = {
+        id(name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        for name in ast.walk(node)
+    }
+    count = Counter[str]()
+    for node in ast.walk(tree):
+        name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+        if name in {"one", "found"}:
+            count[f"{name} in a comprehension" if id(node) in inside else name] += 1
+    return count
+
+
 def main() -> None:
     """Print the counts."""
     kinds, functions, words = Counter[str](), Counter[str](), Counter[str]()
     named, listed = defaultdict[str, set[str]](set), Counter[str]()
     places: list[tuple[str, str]] = []
-    paths = list(modules())
+    paths, vague_names = list(modules()), Counter[str]()
     for path in paths:
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)
         kinds += kinds_of(text, tree)
+        vague_names += vague(tree)
         words.update(re.findall(r"\w+", text))
         functions["untyped"] += len(_UNTYPED.findall(text))
         functions["to_json"] += text.count("def to_json(")
@@ -89,7 +106,7 @@ def main() -> None:
     print(f"{len(paths)} files, {kinds.total()} lines: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
     print(f"{functions['all']} functions, {functions['long']} of more than 40 lines")
     print(f"{functions['untyped']} untyped mappings, {functions['to_json']} bodies of to_json")
-    print(f"`one` {words['one']} times, `found` {words['found']} times")
+    print(f"variables: {', '.join(f'{count} {name}' for name, count in sorted(vague_names.items()))}")
     several = sorted(name for name, files in named.items() if len(files) > 1)
     print(f"{len(several)} classes and types share a name: {', '.join(several)}")
     print(f"{len(unused)} classes and functions that nothing names: {', '.join(f'{a} {b}' for a, b in unused)}")

@@ -158,8 +158,8 @@ CAUSES = (
 def causes_of(text: str) -> Iterator[tuple[TileCause, str]]:
     """Yield the rows whose words a text has, with the line that has them."""
     for one in CAUSES:
-        found = re.search(one.words, text, re.IGNORECASE)
-        if found:
-            begin = text.rfind("\n", 0, found.start()) + 1
-            end = text.find("\n", found.end())
+        match = re.search(one.words, text, re.IGNORECASE)
+        if match:
+            begin = text.rfind("\n", 0, match.start()) + 1
+            end = text.find("\n", match.end())
             yield one, text[begin : end if end >= 0 else len(text)].strip()[:200]

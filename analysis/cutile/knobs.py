@@ -122,21 +122,21 @@ def _clusters(value: int, line: int, target: TileTarget) -> Iterator[TileFinding
         yield TileFinding("clusters", "note", line, what, "search 1 first", "tileiras 13.4", f"{_SEEN}; {_SKILL}")
 
 
-def _access(one: TileCall) -> Iterator[TileFinding]:
-    latency, tma = keyword_of(one.call, "latency"), keyword_of(one.call, "allow_tma")
+def _access(call: TileCall) -> Iterator[TileFinding]:
+    latency, tma = keyword_of(call.call, "latency"), keyword_of(call.call, "allow_tma")
     if isinstance(latency, ast.Constant) and latency.value is not None:
         value, (least, most) = latency.value, _LATENCY
         if not isinstance(value, int) or not least <= value <= most:
-            what = f"latency={value!r} of {one.name} is outside {least} to {most}"
+            what = f"latency={value!r} of {call.name} is outside {least} to {most}"
             source = f"cuTile documentation, Performance Tuning; {_SEEN}"
-            yield TileFinding("latency", "error", one.line, what, f"give {least} to {most}", "1.0 to 1.7", source)
+            yield TileFinding("latency", "error", call.line, what, f"give {least} to {most}", "1.0 to 1.7", source)
     if isinstance(tma, ast.Constant) and not isinstance(tma.value, bool | None):
-        what = f"allow_tma={tma.value!r} of {one.name} is no truth value"
-        yield TileFinding("tma", "error", one.line, what, "give True or False", "1.0 to 1.7", _KERNEL)
-    for axis, extent in enumerate(_shape(one)):
+        what = f"allow_tma={tma.value!r} of {call.name} is no truth value"
+        yield TileFinding("tma", "error", call.line, what, "give True or False", "1.0 to 1.7", _KERNEL)
+    for axis, extent in enumerate(_shape(call)):
         if isinstance(extent, ast.Constant) and not _power(extent.value):
-            what = f"extent {axis} of the tile of {one.name} is {extent.value!r}, no power of two"
-            yield TileFinding("tile", "error", one.line, what, "pad it to a power of two", "1.0 to 1.7", _SEEN)
+            what = f"extent {axis} of the tile of {call.name} is {extent.value!r}, no power of two"
+            yield TileFinding("tile", "error", call.line, what, "pad it to a power of two", "1.0 to 1.7", _SEEN)
 
 
 def _space(file: CuTileFile) -> Iterator[TileFinding]:
@@ -211,10 +211,10 @@ def _held(
         yield TileFinding("fits", level, kernel.lineno, text, "smaller tiles", "any", "limits of the wiki; one stage")  # type: ignore[arg-type]
 
 
-def _elements(one: TileCall, values: Mapping[str, object]) -> int | None:
+def _elements(call: TileCall, values: Mapping[str, object]) -> int | None:
     """Return the elements of a tile; None where an extent is not known."""
     total = 1
-    for extent in _shape(one):
+    for extent in _shape(call):
         held: object = extent.value if isinstance(extent, ast.Constant) else None
         if isinstance(extent, ast.Name):
             held = values.get(extent.id)
@@ -224,11 +224,11 @@ def _elements(one: TileCall, values: Mapping[str, object]) -> int | None:
     return total
 
 
-def _shape(one: TileCall) -> list[ast.expr]:
-    place = {"load": 2, "zeros": 0, "full": 0, "ones": 0}.get(one.name)
-    given = keyword_of(one.call, "shape")
-    if given is None and place is not None and len(one.call.args) > place:
-        given = one.call.args[place]
+def _shape(call: TileCall) -> list[ast.expr]:
+    place = {"load": 2, "zeros": 0, "full": 0, "ones": 0}.get(call.name)
+    given = keyword_of(call.call, "shape")
+    if given is None and place is not None and len(call.call.args) > place:
+        given = call.call.args[place]
     return list(given.elts) if isinstance(given, ast.Tuple) else []
 
 
@@ -239,7 +239,7 @@ def _in_loop(kernel: ast.FunctionDef, call: ast.Call) -> bool:
 
 def _is_space(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and any(
-        isinstance(one, ast.Name) and one.id == "TUNING_SPACE" for one in node.targets
+        isinstance(target, ast.Name) and target.id == "TUNING_SPACE" for target in node.targets
     )
 
 

@@ -133,12 +133,12 @@ def fast_math(file: CuTileFile, situation: Situation) -> RecipeAnswer:
     divisions = [one for function in (*file.kernels, *file.helpers) for one in _divisions(file, function)]
     ct = file.module
     nested = {id(inner) for one in divisions for inner in ast.walk(one) if inner is not one}
-    for one in divisions:
-        inside = any(id(each.call) in {id(inner) for inner in ast.walk(one)} for each in todo)
-        if id(one) not in nested and not inside:
-            left, right = file.source(one.left), file.source(one.right)
+    for division in divisions:
+        inside = any(id(each.call) in {id(inner) for inner in ast.walk(division)} for each in todo)
+        if id(division) not in nested and not inside:
+            left, right = file.source(division.left), file.source(division.right)
             words = f"flush_to_zero=True, rounding_mode={ct}.RoundingMode.APPROX"
-            edits.append(TextEdit(*file.span(one), f"{ct}.truediv({left}, {right}, {words})"))
+            edits.append(TextEdit(*file.span(division), f"{ct}.truediv({left}, {right}, {words})"))
     if not edits:
         plain = file.calls("exp")
         if plain:

@@ -48,24 +48,23 @@ def _finding(
 
 def _block_index(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
     """Yield indices that count elements: a block's number times an extent of the tile."""
-    for one in file.calls("load", "store"):
-        shape = {ast.dump(each) for each in _parts(one.call, "shape", 2)}
-        for part in _parts(one.call, "index", 1):
+    for call in file.calls("load", "store"):
+        shape = {ast.dump(each) for each in _parts(call.call, "shape", 2)}
+        for part in _parts(call.call, "index", 1):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
                 factors = {ast.dump(part.left), ast.dump(part.right)}
                 if factors & shape:
-                    what = (
-                        f"the index of {one.name} is multiplied by an extent of its tile: it counts tiles, not elements"
-                    )
+                    what = f"the index of {call.name} is multiplied by an extent of its tile"
+                    what += ": it counts tiles, not elements"
                     yield _finding(2, "error", part, what, "leave the factor out", "all", _SKILL)
 
 
 def _index_math(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
-    for one in file.calls(*_INDEX_MATH):
-        inner = [each for each in one.call.args if isinstance(each, ast.Call)]
+    for call in file.calls(*_INDEX_MATH):
+        inner = [each for each in call.call.args if isinstance(each, ast.Call)]
         if any(dotted_name(each.func, file.names) in {"cuda.tile.bid", "cuda.tile.num_blocks"} for each in inner):
-            what = f"ct.{one.name} on a block's number may promote it"
-            yield _finding(3, "note", one.call, what, "write + - * of Python", "all", f"{_SKILL}; compiles in 1.7.0")
+            what = f"ct.{call.name} on a block's number may promote it"
+            yield _finding(3, "note", call.call, what, "write + - * of Python", "all", f"{_SKILL}; compiles in 1.7.0")
 
 
 def _accumulator(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
@@ -167,52 +166,52 @@ def _grid(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
 
 
 def _ranges(file: CuTileFile, target: TileTarget) -> Iterator[TileFinding]:
-    for one in file.calls("arange"):
-        named = [each.arg for each in one.call.keywords if each.arg in {"start", "step"}]
-        if len(one.call.args) > 1:
+    for call in file.calls("arange"):
+        named = [each.arg for each in call.call.keywords if each.arg in {"start", "step"}]
+        if len(call.call.args) > 1:
             what, fix = "ct.arange takes one number by place", "name start= and step="
-            yield _finding(12, "error", one.call, what, fix, "all")
+            yield _finding(12, "error", call.call, what, fix, "all")
         elif named and target.cuda_tile < (1, 5):
             what = f"ct.arange has no {named[0]} before 1.5"
-            yield _finding(12, "error", one.call, what, "add the start to the range", "cuda-tile before 1.5", _NOTES)
+            yield _finding(12, "error", call.call, what, "add the start to the range", "cuda-tile before 1.5", _NOTES)
 
 
 def _texts(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
     for kernel in file.kernels:
-        for one in kernel.args.args:
-            note = one.annotation
+        for arg in kernel.args.args:
+            note = arg.annotation
             if isinstance(note, ast.Subscript) and isinstance(note.slice, ast.Name) and note.slice.id == "str":
-                what = f"{one.arg} is a constant text"
-                yield _finding(16, "error", one, what, "give a number for each case", "all")
+                what = f"{arg.arg} is a constant text"
+                yield _finding(16, "error", arg, what, "give a number for each case", "all")
 
 
 def _static_shapes(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
     static = {
-        one.arg for kernel in file.kernels for one in kernel.args.args
-        if one.annotation is not None and "static_shape_dims" in ast.dump(one.annotation)
+        arg.arg for kernel in file.kernels for arg in kernel.args.args
+        if arg.annotation is not None and "static_shape_dims" in ast.dump(arg.annotation)
     }  # fmt: skip
-    for one in file.calls(*_STATIC_SHAPES):
-        shape = keyword_of(one.call, "shape") or (one.call.args[0] if one.call.args else None)
+    for call in file.calls(*_STATIC_SHAPES):
+        shape = keyword_of(call.call, "shape") or (call.call.args[0] if call.call.args else None)
         for node in ast.walk(shape) if shape is not None else ():
             if (
                 isinstance(node, ast.Attribute)
                 and node.attr == "shape"
                 and not (isinstance(node.value, ast.Name) and node.value.id in static)
             ):
-                what = f"the shape of ct.{one.name} is read from an array: it has to be a constant"
+                what = f"the shape of ct.{call.name} is read from an array: it has to be a constant"
                 fix = "pass it as ct.Constant[int], or annotate the array with static_shape_dims (since 1.5)"
-                yield _finding(17, "error", one.call, what, fix, "all")
+                yield _finding(17, "error", call.call, what, fix, "all")
                 break
 
 
 def _unused(file: CuTileFile, _: TileTarget) -> Iterator[TileFinding]:
     for kernel in file.kernels:
         read = {each.id for node in kernel.body for each in _loads(node)}
-        for one in kernel.args.args:
-            if one.arg not in read:
-                what = f"{kernel.name} never reads {one.arg}"
+        for arg in kernel.args.args:
+            if arg.arg not in read:
+                what = f"{kernel.name} never reads {arg.arg}"
                 yield _finding(
-                    18, "warning", one, what, "leave the parameter out", "all", f"{_SKILL}; compiles in 1.7.0"
+                    18, "warning", arg, what, "leave the parameter out", "all", f"{_SKILL}; compiles in 1.7.0"
                 )
 
 
@@ -220,11 +219,11 @@ def _zero_fill(file: CuTileFile, target: TileTarget) -> Iterator[TileFinding]:
     """Yield loads that may read beyond an array and say nothing of what they find there."""
     if not 0 < target.capability < _ZERO_FILL_SINCE:
         return
-    for one in file.calls("load"):
-        if keyword_of(one.call, "padding_mode") is None:
+    for call in file.calls("load"):
+        if keyword_of(call.call, "padding_mode") is None:
             what = f"a load without padding_mode: {target.name} has no TMA that fills tiles beyond an array with zeros"
             fix = "give padding_mode=ct.PaddingMode.ZERO where a tile may reach beyond the array"
-            yield TileFinding("zero fill", "warning", one.line, what, fix, "Ampere and Ada", _PLAYBOOK)
+            yield TileFinding("zero fill", "warning", call.line, what, fix, "Ampere and Ada", _PLAYBOOK)
 
 
 def _parts(call: ast.Call, name: str, place: int) -> list[ast.expr]:

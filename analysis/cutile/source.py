@@ -101,7 +101,9 @@ class CuTileFile:
         """Return the parameters of a function that are compile-time constants."""
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         return frozenset(
-            one.arg for one in arguments if one.annotation is not None and self._is_constant(one.annotation)
+            argument.arg
+            for argument in arguments
+            if argument.annotation is not None and self._is_constant(argument.annotation)
         )
 
     def _is_constant(self, node: ast.expr) -> bool:
@@ -175,10 +177,10 @@ def _reached(functions: Sequence[ast.FunctionDef], kernels: Sequence[ast.Functio
 def edited(text: str, edits: Sequence[TextEdit]) -> str:
     """Return a text with stretches replaced; two that overlap are a fault of who made them."""
     last = len(text)
-    for one in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
-        if one.end > last:
-            raise ValueError(f"edits overlap at {one.start}")
-        text, last = text[: one.start] + one.text + text[one.end :], one.start
+    for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
+        if edit.end > last:
+            raise ValueError(f"edits overlap at {edit.start}")
+        text, last = text[: edit.start] + edit.text + text[edit.end :], edit.start
     return text
 
 

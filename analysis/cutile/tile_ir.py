@@ -81,14 +81,14 @@ def _take(stack: list[list[TileOp]], word: str, number: int, file: str) -> None:
     if word.startswith("(") and word.endswith("{") and stack[-1]:
         _open(stack, stack[-1][-1])
         return
-    found = _OP.match(word)
-    if found is None:
+    match = _OP.match(word)
+    if match is None:
         raise IrError(f"no operation of Tile IR: {word[:60]!r}", where=f"{file}:{number}", fix="give the whole text")
-    rest = found[3].removesuffix("{").strip()
+    rest = match[3].removesuffix("{").strip()
     body, _, types = (
         rest.partition(" : ") if " : " in rest else ("", "", rest[2:]) if rest[:2] == ": " else (rest, "", "")
     )
-    made = TileOp(found[2], _names(found[1] or ""), body.strip(), types.strip(), number)
+    made = TileOp(match[2], _names(match[1] or ""), body.strip(), types.strip(), number)
     stack[-1].append(made)
     if word.endswith("{"):
         _open(stack, made)
@@ -118,8 +118,8 @@ def tile_type(text: str) -> IrType | None:
         depth += {"<": 1, ">": -1}.get(text[end], 0)
         if depth == 0:
             break
-    found = _TILE.match(text[at + 5 : end])
-    if found is None:
+    match = _TILE.match(text[at + 5 : end])
+    if match is None:
         return None
-    shape = tuple(int(one) for one in found[1].split("x") if one)
-    return IrType("tensor" if shape else "scalar", found[3] or found[2], shape, of_pointers=found[3] is not None)
+    shape = tuple(int(one) for one in match[1].split("x") if one)
+    return IrType("tensor" if shape else "scalar", match[3] or match[2], shape, of_pointers=match[3] is not None)

@@ -78,28 +78,28 @@ class _Walk:
 
     def body(self, body: list[ast.stmt]) -> None:
         """Walk statements in order."""
-        for one in statements(body):
-            self.statement = one
-            if isinstance(one, ast.For | ast.While):
-                self._loop(one)
-            elif isinstance(one, ast.If):
-                self._branch(one)
-            elif isinstance(one, ast.With):
-                self.body(one.body)
+        for statement in statements(body):
+            self.statement = statement
+            if isinstance(statement, ast.For | ast.While):
+                self._loop(statement)
+            elif isinstance(statement, ast.If):
+                self._branch(statement)
+            elif isinstance(statement, ast.With):
+                self.body(statement.body)
             else:
-                self._plain(one)
+                self._plain(statement)
 
-    def _plain(self, one: ast.stmt) -> None:
-        for node in ast.walk(one):
+    def _plain(self, statement: ast.stmt) -> None:
+        for node in ast.walk(statement):
             if isinstance(node, ast.Call):
                 self._access(node)
-        if isinstance(one, ast.Assign):
-            self._assign(one.targets, one.value)
-        elif isinstance(one, ast.AnnAssign) and one.value is not None:
-            self._assign([one.target], one.value)
-        elif isinstance(one, ast.AugAssign):
-            added = ast.BinOp(_loaded(one.target), one.op, one.value)
-            self._assign([one.target], ast.fix_missing_locations(ast.copy_location(added, one)))
+        if isinstance(statement, ast.Assign):
+            self._assign(statement.targets, statement.value)
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            self._assign([statement.target], statement.value)
+        elif isinstance(statement, ast.AugAssign):
+            added = ast.BinOp(_loaded(statement.target), statement.op, statement.value)
+            self._assign([statement.target], ast.fix_missing_locations(ast.copy_location(added, statement)))
 
     def _assign(self, targets: list[ast.expr], value: ast.expr) -> None:
         for target in targets:

@@ -97,10 +97,10 @@ class _Refused(Exception):
 
 def tiles_of(function: ast.FunctionDef, names: dict[str, str]) -> Tiles:
     """Return what is proven of each tile access of a kernel."""
-    found = accesses_of(function, names)
-    proof = _Proof(function, names, found)
+    accesses = accesses_of(function, names)
+    proof = _Proof(function, names, accesses)
     descriptors, refusals = [], []
-    for one in found.every:
+    for one in accesses.every:
         if _is_vector(one.address):
             continue
         try:
@@ -127,19 +127,19 @@ class _Side:
 class _Proof:
     """The obligations of one kernel."""
 
-    def __init__(self, function: ast.FunctionDef, names: dict[str, str], found: Accesses) -> None:
+    def __init__(self, function: ast.FunctionDef, names: dict[str, str], accesses: Accesses) -> None:
         arguments = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
         self.function = function
         self.names = names
-        self.found = found
+        self.found = accesses
         self.parameters = {one.arg for one in arguments}
         self.numbers = used_as_numbers(function, names)
-        pointers = [(one.store, self._pointer(_base(self._settled(one)))) for one in found.every]
+        pointers = [(one.store, self._pointer(_base(self._settled(one)))) for one in accesses.every]
         self.stores = [one for store, one in pointers if store and one]
         self.stored = set(self.stores)
         self.loaded = {one for store, one in pointers if not store and one}
         self.handed = handed_on(function, names)
-        self.unknown_store = any(one.store and not self._pointer(_base(self._settled(one))) for one in found.every)
+        self.unknown_store = any(one.store and not self._pointer(_base(self._settled(one))) for one in accesses.every)
 
     def descriptor(self, access: TileAccess) -> Descriptor:
         """Return the descriptor of an access; raises `_Refused` with the obligation that can't be shown."""

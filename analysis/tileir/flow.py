@@ -104,9 +104,9 @@ class Flow:
 
     def body(self, body: Sequence[ast.stmt]) -> bool:
         """Follow statements; return whether the way ends in them."""
-        for one in statements(list(body)):
-            method = getattr(self, f"_{type(one).__name__.lower()}", None)
-            if method is not None and method(one):
+        for statement in statements(list(body)):
+            method = getattr(self, f"_{type(statement).__name__.lower()}", None)
+            if method is not None and method(statement):
                 return True
         return False
 
@@ -225,9 +225,9 @@ class Flow:
         method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
         return method(node) if method is not None else NOTHING
 
-    def combine(self, one: TileValue, other: TileValue) -> TileValue:
+    def combine(self, value: TileValue, other: TileValue) -> TileValue:
         """Return an arithmetic result of two values."""
-        return combined(one, other, self.findings.sources)
+        return combined(value, other, self.findings.sources)
 
     def combine_all(self, values: Sequence[TileValue]) -> TileValue:
         """Return an arithmetic result of several values."""
@@ -347,12 +347,12 @@ def _last_assignment(node: ast.For | ast.While, name: str) -> ast.AST:
     return max(stored, key=lambda each: each.lineno)
 
 
-def _picks(op: ast.operator, one: TileValue, other: TileValue) -> str:
+def _picks(op: ast.operator, value: TileValue, other: TileValue) -> str:
     """Return whether a product, difference or conjunction with something that picks one lane picks it too."""
-    picks = one.one_hot or other.one_hot
+    picks = value.one_hot or other.one_hot
     if isinstance(op, ast.Mult | ast.BitAnd):
         return picks
-    return picks if isinstance(op, ast.Sub) and not (one.data or other.data) and picks == "pair" else ""
+    return picks if isinstance(op, ast.Sub) and not (value.data or other.data) and picks == "pair" else ""
 
 
 def _defines(module: KernelModule, name: str) -> bool:

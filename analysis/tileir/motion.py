@@ -47,13 +47,13 @@ class BlockPointer:
 Known = Affine | Mask | BlockPointer | None
 
 
-def growth(one: ast.stmt, name: str) -> ast.expr | None:
+def growth(statement: ast.stmt, name: str) -> ast.expr | None:
     """Return what a statement adds to a name: `p += x`, `p = p + x`, `p = tl.advance(p, x)`."""
-    if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add) and _is(one.target, name):
-        return one.value
-    if not (isinstance(one, ast.Assign) and len(one.targets) == 1 and _is(one.targets[0], name)):
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add) and _is(statement.target, name):
+        return statement.value
+    if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1 and _is(statement.targets[0], name)):
         return None
-    value = one.value
+    value = statement.value
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and _is(value.left, name):
         return value.right
     if isinstance(value, ast.Call) and called(value) == "advance" and len(value.args) == 2 and _is(value.args[0], name):

@@ -55,28 +55,28 @@ NOTHING = TileValue()
 """A number that everybody knows: a constant, a shape, a program number."""
 
 
-def _rank(one: TileValue, other: TileValue) -> int | None:
-    return None if one.rank is None or other.rank is None else max(one.rank, other.rank)
+def _rank(value: TileValue, other: TileValue) -> int | None:
+    return None if value.rank is None or other.rank is None else max(value.rank, other.rank)
 
 
-def joined(one: TileValue, other: TileValue) -> TileValue:
+def joined(value: TileValue, other: TileValue) -> TileValue:
     """Return what holds of either: the two ends of a branch."""
-    if one is other:
-        return one
+    if value is other:
+        return value
     items = None
-    if one.items is not None and other.items is not None and len(one.items) == len(other.items):
-        items = tuple(joined(a, b) for a, b in zip(one.items, other.items, strict=True))
+    if value.items is not None and other.items is not None and len(value.items) == len(other.items):
+        items = tuple(joined(a, b) for a, b in zip(value.items, other.items, strict=True))
     return TileValue(
-        rank=_rank(one, other),
-        plain=one.plain or other.plain,
-        reduced=one.reduced | other.reduced,
-        spread=one.spread | other.spread,
-        scanned=one.scanned | other.scanned,
-        normed=one.normed | other.normed,
-        index=one.index and other.index,
-        one_hot=one.one_hot if one.one_hot == other.one_hot else "",
-        carried=one.carried | other.carried,
-        bases=one.bases | other.bases,
+        rank=_rank(value, other),
+        plain=value.plain or other.plain,
+        reduced=value.reduced | other.reduced,
+        spread=value.spread | other.spread,
+        scanned=value.scanned | other.scanned,
+        normed=value.normed | other.normed,
+        index=value.index and other.index,
+        one_hot=value.one_hot if value.one_hot == other.one_hot else "",
+        carried=value.carried | other.carried,
+        bases=value.bases | other.bases,
         items=items,
     )
 

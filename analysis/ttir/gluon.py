@@ -196,10 +196,10 @@ class TtgirParser(IrParser):
             raise self.fail(head, "ttg.warp_specialize without its default role")
         region, end = self.region(scope)
         regions = [region]
-        while (found := _PARTITION.match(self.peek())) is not None:
+        while (match := _PARTITION.match(self.peek())) is not None:
             self.next()
             inner = IrScope(scope)
-            parameters = self.typed_names(inner, found.group(1), line)
+            parameters = self.typed_names(inner, match.group(1), line)
             region, end = self.region(inner, parameters)
             regions.append(region)
         types = self.read_types(end.text.rpartition("→")[2], end) if result_text else []

@@ -49,6 +49,6 @@ def build_tiles(request: CompileRequest, case: OpCase, target: CompileTarget) ->
         return [_whole(one.compilation, Path(folder) / one.code, seconds) for one in told]
 
 
-def _whole(one: Compilation, code: Path, seconds: dict[str, float]) -> Compilation:
-    versions = {**one.versions, **({"nvdisasm": tool_version("nvdisasm")} if one.assembly else {})}
-    return replace(one, binary=code.read_bytes(), seconds=seconds, versions=versions)
+def _whole(compilation: Compilation, code: Path, seconds: dict[str, float]) -> Compilation:
+    versions = {**compilation.versions, **({"nvdisasm": tool_version("nvdisasm")} if compilation.assembly else {})}
+    return replace(compilation, binary=code.read_bytes(), seconds=seconds, versions=versions)

@@ -88,12 +88,12 @@ def tileiras() -> Tileiras:
     if path is None:
         raise MissingTool("tileiras is not installed", where="cuTile", fix=INSTALL, code="KB120")
     said = _said([str(path), "--version"])
-    found = _RELEASE.search(said)
-    if found is None:
+    match = _RELEASE.search(said)
+    if match is None:
         raise MissingTool(f"{path} does not say its version", where="cuTile", fix=INSTALL, code="KB120")
     targets = tuple(dict.fromkeys(_TARGET.findall(_said([str(path), "--help-hidden"]))))
-    release = int(found[1]), int(found[2])
-    return Tileiras(Path(path), found[3] or f"{release[0]}.{release[1]}", release, targets)
+    release = int(match[1]), int(match[2])
+    return Tileiras(Path(path), match[3] or f"{release[0]}.{release[1]}", release, targets)
 
 
 def _packaged() -> str | None:

@@ -70,14 +70,14 @@ class Signature:
     def assumed(self) -> Iterator[str]:
         """Yield what the code assumes of its arrays."""
         arrays = [one for one in self.passed if one.type == "array"]
-        for one in arrays:
-            bits = _bits(one.value)
+        for array in arrays:
+            bits = _bits(array.value)
             if bits.aligned:
-                yield f"{one.name} begins at a multiple of {_DIVISOR} bytes"
+                yield f"{array.name} begins at a multiple of {_DIVISOR} bytes"
             for axis in bits.unit_strides:
-                yield f"{one.name}.stride({axis}) equals 1"
+                yield f"{array.name}.stride({axis}) equals 1"
             for axis in bits.even_extents:
-                yield f"{one.name}.shape[{axis}] is divisible by {_DIVISOR}"
+                yield f"{array.name}.shape[{axis}] is divisible by {_DIVISOR}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,9 +102,9 @@ def _filled(host: bytes, block: bytes, where: str) -> bytes:
     if len(named) != 1:
         raise BadInput(f"{len(named)} functions for the host fill arguments", where=where, code="KB083")
     entry, text = named[0], sections(host)[named[0].section]
-    for one in sections(host):
-        if one.name == f".rela{text.name}":
-            places = (at for at, _, _ in _RELOCATION.iter_unpack(host[one.offset : one.offset + one.size]))
+    for section in sections(host):
+        if section.name == f".rela{text.name}":
+            places = (at for at, _, _ in _RELOCATION.iter_unpack(host[section.offset : section.offset + section.size]))
             if any(entry.value <= at < entry.value + entry.size for at in places):
                 raise BadInput(
                     "the code that fills tensor maps asks for more than arguments", where=where, code="KB083"

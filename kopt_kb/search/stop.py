@@ -55,16 +55,16 @@ class RooflineStop:
             raise BadInput(what, fix="give a positive time and a share of the roof in 0 to 1", code="KB105")
 
     @classmethod
-    def under(cls, found: Roofline, share: float = 0.95) -> RooflineStop:
+    def under(cls, roofline: Roofline, share: float = 0.95) -> RooflineStop:
         """Return the stop of a roofline: the longest of the times that its documented roofs allow.
 
         Raises:
             BadInput: No documented roof of this product is known.
         """
-        times = [float(one.value_si) for one in found.times("documented").values() if isinstance(one, Quantity)]
+        times = [float(one.value_si) for one in roofline.times("documented").values() if isinstance(one, Quantity)]
         if not times:
             fix = "give a floor in seconds, such as of a measured copy"
-            raise BadInput("no documented roof is known", where=found.work.op, fix=fix, code="KB130")
+            raise BadInput("no documented roof is known", where=roofline.work.op, fix=fix, code="KB130")
         return cls(max(times), share)
 
     @property

@@ -104,15 +104,15 @@ class ResultTable:
         return {"metadata": metadata, "results": [_t4(one) for one in self.results]}
 
 
-def _t4(one: TableResult) -> dict[str, object]:
-    times_ms = [round(time * 1e3, 9) for time in one.times_s]
+def _t4(result: TableResult) -> dict[str, object]:
+    times_ms = [round(time * 1e3, 9) for time in result.times_s]
     timed = [{"name": "time", "value": statistics.median(times_ms), "unit": "ms"}] if times_ms else []
     return {
-        "configuration": dict(one.config),
+        "configuration": dict(result.config),
         "times": {"runtimes": times_ms},
-        "invalidity": one.failure or "correct",
-        "correctness": 0 if one.failure else 1,
-        "measurements": [*timed, *({"name": name, "value": value, "unit": ""} for name, value in one.facts.items())],
+        "invalidity": result.failure or "correct",
+        "correctness": 0 if result.failure else 1,
+        "measurements": [*timed, *({"name": name, "value": value, "unit": ""} for name, value in result.facts.items())],
         "objectives": ["time"],
     }
 

@@ -105,17 +105,17 @@ def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work
     return work(declared.op, case.shape, case.dtype, **dict(declared.options))
 
 
-def _work(one: Launched, grid: tuple[int, ...] | None) -> tuple[CountedKernel | None, Work]:
+def _work(launched: Launched, grid: tuple[int, ...] | None) -> tuple[CountedKernel | None, Work]:
     """Return what the IR counts; where it holds what can't be counted, the closed form of the operation, if any."""
-    if one.closed_form is not None and not one.compilation.tile_ir:
-        return None, one.closed_form
+    if launched.closed_form is not None and not launched.compilation.tile_ir:
+        return None, launched.closed_form
     try:
-        counted = count_compilation(one.compilation, grid)
+        counted = count_compilation(launched.compilation, grid)
     except IrError:
-        if one.closed_form is None:
+        if launched.closed_form is None:
             raise
-        return None, one.closed_form
-    return counted, work_of(counted, one.dtype or _dtype(counted))
+        return None, launched.closed_form
+    return counted, work_of(counted, launched.dtype or _dtype(counted))
 
 
 def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:

@@ -141,7 +141,9 @@ def run_suite(folder: Path, options: SuiteOptions, registry: Registry, say: Call
         BadInput: The folder holds no problem, or the platform is unknown.
     """
     found = [
-        one for one in find_problems(folder) if not options.names or any(part in str(one) for part in options.names)
+        problem
+        for problem in find_problems(folder)
+        if not options.names or any(part in str(problem) for part in options.names)
     ]
     if not found:
         fix = "kb suite --help says what is taken"

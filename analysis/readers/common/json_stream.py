@@ -72,10 +72,10 @@ class JsonStream:
     def peek(self) -> str:
         """Return the next character that is no white space, without taking it; empty at the end."""
         while True:
-            found = _NO_SPACE.search(self._text, self._at)
-            if found is not None:
-                self._at = found.start()
-                return found[0]
+            match = _NO_SPACE.search(self._text, self._at)
+            if match is not None:
+                self._at = match.start()
+                return match[0]
             self._at = len(self._text)
             if not self._more():
                 return ""

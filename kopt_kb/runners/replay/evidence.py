@@ -178,8 +178,8 @@ def _same(asked: Launch, seen: Profiled) -> bool:
     return named and (seen.grid, seen.block) == (asked.grid, asked.block)
 
 
-def _place(one: Profiled) -> tuple[int, str]:
-    return (int(one.id), "") if one.id.isdigit() else (sys.maxsize, one.id)
+def _place(profiled: Profiled) -> tuple[int, str]:
+    return (int(profiled.id), "") if profiled.id.isdigit() else (sys.maxsize, profiled.id)
 
 
 def _text(extents: tuple[int, ...] | None) -> str:

@@ -148,16 +148,16 @@ class Ranking:
         why = "no device is left" if not self._alive else "was not timed within the seconds of the search"
         while self.waiting:
             try:
-                one = self._ranked.get(block=any(map(threading.Thread.is_alive, self._threads)), timeout=_POLL_S)
+                ranked = self._ranked.get(block=any(map(threading.Thread.is_alive, self._threads)), timeout=_POLL_S)
             except queue.Empty:
                 try:
-                    one = Ranked(self._tasks.get(block=False).key, problem=why)
+                    ranked = Ranked(self._tasks.get(block=False).key, problem=why)
                 except queue.Empty:
                     if any(map(threading.Thread.is_alive, self._threads)):
                         continue
                     return
             self.waiting -= 1
-            yield one
+            yield ranked
 
     @property
     def first_s(self) -> float:

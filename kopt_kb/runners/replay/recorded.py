@@ -79,10 +79,10 @@ def _compilations(folder: Path, told: Statics, *, disassemble: bool) -> tuple[Co
     return tuple(_whole(folder, one, record.target, disassemble=disassemble) for one in told.launches)
 
 
-def _whole(folder: Path, one: StaticLaunch, target: str, *, disassemble: bool) -> Compilation:
+def _whole(folder: Path, launch: StaticLaunch, target: str, *, disassemble: bool) -> Compilation:
     """Return a launch's compilation with its code object, and with instructions where they are wanted."""
-    code = code_of(folder, one.code, target)
-    text = one.compilation.assembly
+    code = code_of(folder, launch.code, target)
+    text = launch.compilation.assembly
     if disassemble and not text:
         text = sass_of(code)
-    return replace(one.compilation, binary=code, assembly=text)
+    return replace(launch.compilation, binary=code, assembly=text)

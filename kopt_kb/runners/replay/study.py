@@ -75,8 +75,8 @@ class SharedStudy:
 
     def put(self, configs: Iterable[Mapping[str, object]]) -> None:
         """Let configurations wait for whoever asks next; one with a value that no knob has is left out."""
-        for one in configs:
-            place = self._place(one)
+        for config in configs:
+            place = self._place(config)
             if place is not None:
                 self._study.enqueue_trial(place, skip_if_exists=True)
 
@@ -92,7 +92,9 @@ class SharedStudy:
     def _trials(self, *states: str) -> list[Any]:
         wanted = [self._states[one] for one in states]
         return [
-            one for one in self._study.get_trials(deepcopy=False, states=wanted) if len(one.params) == len(self._knobs)
+            trial
+            for trial in self._study.get_trials(deepcopy=False, states=wanted)
+            if len(trial.params) == len(self._knobs)
         ]
 
     def _where(self, trial: Any) -> Place:
@@ -177,19 +179,19 @@ class SharedStudy:
         One under which as many askers went as may is told to be no good.
         """
         count = 0
-        for one in self._study.get_trials(deepcopy=False, states=[self._states.RUNNING]):
-            whose = one.user_attrs.get("owner")
-            begun = one.datetime_start.timestamp()
+        for trial in self._study.get_trials(deepcopy=False, states=[self._states.RUNNING]):
+            whose = trial.user_attrs.get("owner")
+            begun = trial.datetime_start.timestamp()
             is_orphan = whose is None and time.time() - begun > _ORPHAN_S
             if whose != owner and not is_orphan:
                 continue
-            tries = one.user_attrs.get("tries", 0) + 1
-            if len(one.params) < len(self._knobs):
-                self._study.tell(one.number, state=self._states.FAIL)
+            tries = trial.user_attrs.get("tries", 0) + 1
+            if len(trial.params) < len(self._knobs):
+                self._study.tell(trial.number, state=self._states.FAIL)
             elif tries >= _TRIES:
-                self._study.tell(one.number, state=self._states.PRUNED)
+                self._study.tell(trial.number, state=self._states.PRUNED)
             else:
-                self._study.tell(one.number, state=self._states.FAIL)
-                self._study.enqueue_trial(one.params, user_attrs={"tries": tries})
+                self._study.tell(trial.number, state=self._states.FAIL)
+                self._study.enqueue_trial(trial.params, user_attrs={"tries": tries})
                 count += 1
         return count

@@ -61,8 +61,8 @@ def dump_tiles(file: str, shape: tuple[int, ...], dtype: str, target: str, facts
         fix = "kb compile takes kernels of other languages"
         raise BadInput("the file launches no tile kernel", where=file, fix=fix, code="KB116")
     kernels = tuple(
-        DumpedKernel(one.name, one.tile_ir, operations_of(one.tile_ir), one.remarks, one.assembly, one.binary)
-        for one in tiles
+        DumpedKernel(tile.name, tile.tile_ir, operations_of(tile.tile_ir), tile.remarks, tile.assembly, tile.binary)
+        for tile in tiles
     )
     return DumpedTiles(file, target, kernels)
 
@@ -73,17 +73,17 @@ def operations_of(text: str) -> dict[str, int]:
     return {name: counted[name] for name in _SHOWN if counted[name]}
 
 
-def written(found: DumpedTiles, folder: Path) -> list[Path]:
+def written(tiles: DumpedTiles, folder: Path) -> list[Path]:
     """Write what was made, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for number, one in enumerate(found.kernels):
+    for number, one in enumerate(tiles.kernels):
         name = re.sub(r"[^\w.-]", "_", one.name)[:80]
         said = [f"{each.file}:{each.line}: {each.what}: {each.instruction} {each.shape}" for each in one.remarks]
         contents = {"tileir": one.tile_ir.encode(), "sass": one.sass.encode(), "cubin": one.code,
                     "remarks": "\n".join([*said, ""]).encode()}  # fmt: skip
         for suffix, content in contents.items():
-            path = folder / f"{number}.{name}.{found.target}.{suffix}"
+            path = folder / f"{number}.{name}.{tiles.target}.{suffix}"
             path.write_bytes(content)
             paths.append(path)
     return paths

@@ -103,13 +103,13 @@ def _kernel(one: Applied) -> str:
     return "\n".join(lines)
 
 
-def _verdict(one: TileirComparison) -> str:
-    if one.status == "not run":
-        return f"NOT RUN — {one.reason}"
-    bits = ", every bit equal" if one.equal_bits else ""
-    difference = "unknown" if one.max_difference is None else f"{one.max_difference:.1e}"
-    reason = f"; {one.reason}" if one.reason else ""
-    return f"{one.status.upper()} — Max difference: {difference}{bits} ({one.how}){reason}"
+def _verdict(comparison: TileirComparison) -> str:
+    if comparison.status == "not run":
+        return f"NOT RUN — {comparison.reason}"
+    bits = ", every bit equal" if comparison.equal_bits else ""
+    difference = "unknown" if comparison.max_difference is None else f"{comparison.max_difference:.1e}"
+    reason = f"; {comparison.reason}" if comparison.reason else ""
+    return f"{comparison.status.upper()} — Max difference: {difference}{bits} ({comparison.how}){reason}"
 
 
 def _number(value: float | None, unit: str) -> str:

@@ -234,29 +234,33 @@ class _Rewriter:
         self.changes.append(f"through descriptors: {', '.join(kinds)}")
 
     def _descriptor(
-        self, one: Descriptor, copy: Edits, made: dict[tuple[int, str], str], lines: dict[int, list[str]]
+        self, descriptor: Descriptor, copy: Edits, made: dict[tuple[int, str], str], lines: dict[int, list[str]]
     ) -> None:
         """Write one descriptor and the access that uses it."""
-        start = copy.line_start(one.before)
-        base = one.base.text(wide=True)
-        pointer = one.pointer if base == "0" else f"{one.pointer} + ({base})"
-        shape = ", ".join(_extent(extent, guard) for extent, guard in zip(one.shape, one.guarded, strict=True))
+        start = copy.line_start(descriptor.before)
+        base = descriptor.base.text(wide=True)
+        pointer = descriptor.pointer if base == "0" else f"{descriptor.pointer} + ({base})"
+        shape = ", ".join(
+            _extent(extent, guard) for extent, guard in zip(descriptor.shape, descriptor.guarded, strict=True)
+        )
         text = (
-            f"tl.make_tensor_descriptor({pointer}, shape=[{shape}], strides=[{one.stride.text()}, 1], "
-            f"block_shape=[{one.sizes[0].text()}, {one.sizes[1].text()}])"
+            f"tl.make_tensor_descriptor({pointer}, shape=[{shape}], strides=[{descriptor.stride.text()}, 1], "
+            f"block_shape=[{descriptor.sizes[0].text()}, {descriptor.sizes[1].text()}])"
         )
         key = (start or 0, text)
         if key not in made:
-            made[key] = f"{one.pointer}_desc{len(made)}"
-            lines.setdefault(start or 0, []).append(f"{copy.indent(one.before)}{made[key]} = {text}\n")
-        origins = ", ".join(_origin(*each) for each in zip(one.origins, one.shape, one.guarded, strict=True))
-        name, call = made[key], one.access.call
-        if one.access.store:
+            made[key] = f"{descriptor.pointer}_desc{len(made)}"
+            lines.setdefault(start or 0, []).append(f"{copy.indent(descriptor.before)}{made[key]} = {text}\n")
+        origins = ", ".join(
+            _origin(*each) for each in zip(descriptor.origins, descriptor.shape, descriptor.guarded, strict=True)
+        )
+        name, call = made[key], descriptor.access.call
+        if descriptor.access.store:
             value = ast.get_source_segment(copy.text, call.args[1]) or ast.unparse(call.args[1])
-            text = f"{name}.store([{origins}], {value if not one.transposed else f'tl.trans({value})'})"
+            text = f"{name}.store([{origins}], {value if not descriptor.transposed else f'tl.trans({value})'})"
         else:
             text = f"{name}.load([{origins}])"
-            text = f"tl.trans({text})" if one.transposed else text
+            text = f"tl.trans({text})" if descriptor.transposed else text
         copy.replace(copy.begin(call), copy.end(call), text)
 
 
@@ -331,6 +335,6 @@ def _prelude(module: KernelModule, edits: Edits, options: RewriteOptions) -> Non
     edits.replace(at, at, "\n".join(lines) + "\n")
 
 
-def _leading(one: ast.stmt) -> bool:
-    docstring = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
-    return docstring or isinstance(one, ast.Import | ast.ImportFrom)
+def _leading(statement: ast.stmt) -> bool:
+    docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return docstring or isinstance(statement, ast.Import | ast.ImportFrom)
