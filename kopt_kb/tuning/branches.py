@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kopt_kb.errors import KoptError
+from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.gitrun import Git
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
+from kopt_kb.workspace.rounds import Round
 
-__all__ = ["commit_version", "repository_of"]
+__all__ = ["commit_version", "repository_of", "show_version"]
 
 _EVENT = "kopt-kb-event"
 """Trailer that names the journal's event, so that a commit is made once."""
@@ -63,6 +65,14 @@ def commit_version(root: Path, named: CampaignNamed, files: Mapping[str, str], s
     except KoptError as error:
         return f"no branch shows {subject}: {error.what}"
     return f"{named.git_branch} is {made[:12]}: {subject}"
+
+
+def show_version(session: Session, root: Path, accepted: Round, subject: str, say: Callable[[str], None]) -> None:
+    """Show an accepted version of a project on the campaign's branch, where it has one, and say so."""
+    state = session.state()
+    if state.named is not None and state.named.git_branch:
+        files = state.files_of(session.store.get(accepted.submitted[accepted.name].blob))
+        say(commit_version(root, state.named, files, subject, session.journal.head.zh))
 
 
 def _tree(git: Git, base: str, files: Mapping[str, bytes]) -> str:

@@ -23,7 +23,6 @@ from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped, StopReason
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
-from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import render_saying
 from kopt_kb.workspace.workspace import Workspace
@@ -346,18 +345,10 @@ class Campaign:
         failure = self._open().snapshot(accepted, accepted.submitted[accepted.name].blob, subject)
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
-        self._on_branch(accepted, subject)
+        if self._options.project is not None and accepted.number:
+            from kopt_kb.tuning.branches import show_version
 
-    def _on_branch(self, accepted: Round, subject: str) -> None:
-        """Show an accepted version of a project on the campaign's branch; the project's own files are not touched."""
-        session = self._open()
-        state, project = session.state(), self._options.project
-        if project is None or state.named is None or not state.named.git_branch or not accepted.number:
-            return
-        from kopt_kb.tuning.branches import commit_version
-
-        files = state.files_of(session.store.get(accepted.submitted[accepted.name].blob))
-        self._say(commit_version(project.root, state.named, files, subject, session.journal.head.zh))
+            show_version(self._open(), self._options.project.root, accepted, subject, self._say)
 
     def _account_gap(self, state: WorkspaceState) -> None:
         """Append where the best version's time goes, one account a shape, and what that offers."""
