@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kopt_kb.analysis.tileir.affine import Poly
@@ -50,7 +50,7 @@ class Applied(Wire):
         kernel: Its name.
         classification: Its type.
         strategy: What is tried for the type.
-        changes: What was changed, a line each.
+        changes: What was changed, a line each; of a file's first kernel also what was changed in the whole file.
         refusals: What was left as it is, and why, a line each.
         descriptors: Tile accesses that go through descriptors.
         tiles: Tile accesses of two axes in all.
@@ -113,7 +113,16 @@ def apply_source(path: str, code: str = "", kernel: str = "", options: RewriteOp
     done = edits.done()
     ast.parse(done)
     changes = tuple(f"{one.kernel}: {each}" for one in applied for each in one.changes)
-    return Rewritten(where, output_path(where), applied, (*changes, *helpers), done)
+    switches = tuple(
+        f"TILEIR_ENABLE_{name}=1 is set with that backend" for name in _switches(options or RewriteOptions())
+    )
+    whole = (*switches, *helpers)
+    first = tuple(replace(one, changes=(*one.changes, *whole)) for one in applied[:1])
+    return Rewritten(where, output_path(where), (*first, *applied[1:]), (*changes, *whole), done)
+
+
+def _switches(options: RewriteOptions) -> tuple[str, ...]:
+    return tuple(name for name, on in (("APPROX", options.approx), ("FTZ", options.ftz)) if on)
 
 
 class _Rewriter:
@@ -327,7 +336,7 @@ def _prelude(module: KernelModule, edits: Edits, options: RewriteOptions) -> Non
     at = edits.starts[last.end_lineno or last.lineno] if last is not None else 0
     text = Path(__file__).with_name("runtime.py").read_text(encoding="utf-8").partition(_MARK)[2]
     lines = ["", text.rstrip("\n"), ""]
-    switches = [name for name, on in (("APPROX", options.approx), ("FTZ", options.ftz)) if on]
+    switches = _switches(options)
     if switches:
         lines += ["", "if tileir_active():"]
         lines += [f'    _os.environ.setdefault("TILEIR_ENABLE_{name}", "1")' for name in switches]

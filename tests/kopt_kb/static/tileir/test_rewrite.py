@@ -96,6 +96,8 @@ def test_only_what_is_asked_for_changes() -> None:
     assert "x * (1 / (1 + tl.exp(-(x))))" in code
     assert "scaled = TileirTuned(scaled" in code
     assert done.changes_applied[-1] == "tl.sigmoid written out 2 times"
+    assert done.kernels[0].changes[-3:] == done.changes_applied[-3:]
+    assert "APPROX" in done.changes_applied[-3] and "FTZ" in done.changes_applied[-2]
     assert text.splitlines()[0] == code.splitlines()[0]
 
 
