@@ -109,7 +109,7 @@ CAUSES = (
     TileCause(
         r"'tileiras' compiler not found|tileiras is not installed",
         "no assembler of Tile IR",
-        "pip install 'kopt-kb[cutile]'",
+        "install kopt-kb[cutile]",
         _SEEN,
     ),
     TileCause(

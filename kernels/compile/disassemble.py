@@ -35,7 +35,7 @@ def tool(name: str) -> Path:
             return inside
     if found := shutil.which(name):
         return Path(found)
-    raise MissingTool(f"{name} not found", where="compile", fix="pip install 'kopt-kb[static]'", code="KB121")
+    raise MissingTool(f"{name} not found", where="compile", fix="install kopt-kb[static]", code="KB121")
 
 
 @cache

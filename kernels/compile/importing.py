@@ -29,7 +29,7 @@ from kopt_kb.kernels.cutile import is_tile_file
 
 __all__ = ["ModulePlace", "Published", "import_name", "load_published", "missing_package", "place_of"]
 
-_OURS = {"triton": "pip install 'kopt-kb[static]'", "torch": "pip install 'kopt-kb[gpu]'"}
+_OURS = {"triton": "install kopt-kb[static]", "torch": "install kopt-kb[gpu]"}
 """Package that this program can bring along → how."""
 
 
@@ -154,7 +154,7 @@ def missing_package(error: ImportError, where: str) -> MissingTool:
     package = (error.name or "").partition(".")[0]
     fix = _OURS.get(package, f"install the package that has {package or 'it'}, or put it on PYTHONPATH")
     if package == "cuda" and is_tile_file(_asked_at(error).rpartition(":")[0] or where):
-        fix = "pip install 'kopt-kb[cutile]'"
+        fix = "install kopt-kb[cutile]"
     return MissingTool(
         f"{error.name or error} is not installed", where=_asked_at(error) or where, fix=fix, code="KB120"
     )

@@ -149,7 +149,7 @@ def _nvrtc() -> Any:
                     return ctypes.CDLL(str(one))
                 except OSError:
                     continue
-    raise MissingTool("NVRTC is not installed", where="compile", fix="pip install 'kopt-kb[cuda]'", code="KB121")
+    raise MissingTool("NVRTC is not installed", where="compile", fix="install kopt-kb[cuda]", code="KB121")
 
 
 @cache

@@ -27,7 +27,7 @@ from kopt_kb.process import ChildLimits, environment, run
 
 __all__ = ["INSTALL", "CompiledTile", "Tileiras", "compile_tile", "kernel_place", "tileiras"]
 
-INSTALL = "pip install 'kopt-kb[cutile]'"
+INSTALL = "install kopt-kb[cutile]"
 _LIMIT_S = 300.0
 _REMARKS_SINCE = (13, 4)
 """Release of tileiras that has `--remarks`: not in 13.2 and 13.3."""

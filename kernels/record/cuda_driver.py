@@ -47,7 +47,7 @@ class CudaDriver(VendorDriver):
         try:
             from cuda.bindings import driver
         except ImportError as error:
-            fix = "pip install 'kopt-kb[gpu]'"
+            fix = "install kopt-kb[gpu]"
             raise MissingTool("cuda-bindings is not installed", where="replay", fix=fix, code="KB120") from error
         self._cu: Any = driver
         try:

@@ -270,7 +270,7 @@ def _mapped(handle: str) -> int:
     try:
         from cuda.bindings import driver
     except ImportError as error:
-        fix = "pip install 'kopt-kb[gpu]'"
+        fix = "install kopt-kb[gpu]"
         raise MissingTool("cuda-bindings is not installed", where="reference", fix=fix, code="KB120") from error
     named = driver.CUipcMemHandle()
     ctypes.memmove(named.getPtr(), raw, len(raw))  # its member `reserved` is not in every version of cuda-bindings

@@ -1,4 +1,4 @@
-"""Explain a code: of an error, a wiki fault, a physics rule or an audit finding. Without one, list them all."""
+"""Explain a code: of an error, a wiki fault, a physics rule, a verdict or an audit finding; without one, list all."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _known() -> dict[str, CodeEntry]:
     """Return every code with its kind, name, cause and remedy; what a table does not say is left out."""
+    from kopt_kb.analysis.rules.ordered import RULES as VERDICTS
     from kopt_kb.error_codes import causes
     from kopt_kb.wiki.faults import FAULT_CODES
     from kopt_kb.wiki.physics import RULES
@@ -30,6 +31,8 @@ def _known() -> dict[str, CodeEntry]:
     known += [CodeEntry(code, "wiki fault", text) for code, text in FAULT_CODES.items()]
     known += [CodeEntry(code, "physics rule", f"Not so: {law}") for code, law in laws.items()]
     known += [CodeEntry(code, "audit finding", text) for code, text in AUDIT_CODES.items()]
+    said = "`kb profile explain {}` prints thresholds and advice"
+    known += [CodeEntry(one.code, "verdict", one.summary, remedy=said.format(one.code)) for one in VERDICTS]
     return {one.code: one for one in known}
 
 
@@ -41,7 +44,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         match = next((code for code in known if code.casefold() == args.code.casefold()), None)
         if match is None:
-            fix = "`kb explain` lists them; `kb profile explain` knows the verdicts"
+            import difflib
+
+            near = difflib.get_close_matches(args.code.upper(), known, n=3)
+            fix = f"did you mean {' or '.join(near)}? " if near and not args.code.upper().startswith("KB") else ""
+            fix += "`kb explain` lists them, `kb profile explain` knows limiters too"
             raise BadInput(f"no code {args.code!r}", where="kb explain", fix=fix, code="KB106")
         chosen = (known[match],)
     if wants_json(args):

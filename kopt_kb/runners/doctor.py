@@ -207,7 +207,7 @@ _LANGUAGES = {
 def _languages(host: Host) -> Iterator[HealthFinding]:
     """Languages besides Triton: each is looked for, held against its range, and what works without a GPU is said."""
     for name, (package, extra, does) in _LANGUAGES.items():
-        install, wanted = f"pip install 'kopt-kb[{extra}]'", host.ranges.get(package, "")
+        install, wanted = f"install kopt-kb[{extra}]", host.ranges.get(package, "")
         version = host.package(package)
         compiler = host.package("nvidia-cuda-tileiras") or host.which("tileiras")
         if version is None:

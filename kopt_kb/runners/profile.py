@@ -84,7 +84,7 @@ def choose_tool(asked: str | None = None) -> Tool:
     for one in wanted:
         if shutil.which(one):
             return one
-    names = " nor ".join(wanted)
+    names = (len(wanted) > 1) * "neither " + " nor ".join(wanted)
     fix = "install Nsight Compute or ROCm's rocprofiler-sdk, or add its folder to PATH; --dry-run --tool NAME prints"
     raise MissingTool(f"{names} is not installed", fix=fix, code="KB121")
 

@@ -191,6 +191,7 @@ def metric(name: str) -> Metric:
         ]
         near = dict.fromkeys([*difflib.get_close_matches(folded, names, n=3, cutoff=0.6), *last_words])
         hint = f"did you mean {', '.join(near)}?" if near else "`kb lookup PLATFORM` prints every metric"
+        hint = "conditions follow a metric, such as peak_compute dtype=bf16" if "=" in name else hint
         raise UnknownMetric(f"unknown metric {name!r}", fix=hint)
     return found
 

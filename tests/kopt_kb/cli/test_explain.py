@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from kopt_kb.analysis.rules.ordered import RULES as VERDICTS
 from kopt_kb.cli.main import main
 from kopt_kb.error_codes import causes
 from kopt_kb.wiki.faults import FAULT_CODES
@@ -20,6 +21,7 @@ from kopt_kb.workspace.audit.audit import AUDIT_CODES
         ("WK208", ["WK208: wiki fault", "quote"]),
         ("PHY-BW", ["PHY-BW: physics rule", "bus width"]),
         ("unregistered", ["unregistered: audit finding"]),
+        ("bn-tail", ["BN-TAIL: verdict", "last wave", "`kb profile explain BN-TAIL`"]),
     ],
 )
 def test_a_code_of_each_kind(word: str, parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +35,7 @@ def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     """Errors, faults, rules and findings."""
     assert main(["explain", "--json"]) == 0
     codes = [one["code"] for one in json.loads(capsys.readouterr().out)["codes"]]
-    assert codes == [*causes(), *FAULT_CODES, *RULES, *AUDIT_CODES]
+    assert codes == [*causes(), *FAULT_CODES, *RULES, *AUDIT_CODES, *(one.code for one in VERDICTS)]
     assert main(["explain"]) == 0
     assert "\nKB000  " in capsys.readouterr().out
 
@@ -42,3 +44,5 @@ def test_an_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2, with the way to the list."""
     assert main(["explain", "KB999"]) == 2
     assert "`kb explain` lists them" in capsys.readouterr().err
+    assert main(["explain", "BN-TALL"]) == 2
+    assert "did you mean BN-TAIL" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def test_a_missing_profiler_is_exit_3(monkeypatch: pytest.MonkeyPatch, capsys: C
     """Neither tool on the PATH."""
     monkeypatch.setenv("PATH", "/nowhere")
     assert main(["profile", "run", "--", "./x"]) == 3
-    assert "ncu nor rocprofv3 is not installed" in capsys.readouterr().err
+    assert "neither ncu nor rocprofv3 is not installed" in capsys.readouterr().err
 
 
 def test_a_run_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -70,3 +70,9 @@ def test_scope_and_configuration_that_nobody_named(
     """What computes takes the GPU as shipped; what shows rows takes all; other axes are free for both."""
     assert fits(axes, asked(wanted, unnamed="default")) is computes
     assert fits(axes, asked(wanted, unnamed="any")) is shows
+
+
+def test_a_condition_without_its_metric_says_where_conditions_stand() -> None:
+    """Nobody means a metric by a word with an equals sign."""
+    with pytest.raises(UnknownMetric, match=r"conditions follow a metric"):
+        metric("dtype=bf16")
