@@ -25,6 +25,7 @@ from typing import Any
 from unittest import mock
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.compile.loader import imported
 from kopt_kb.kernels.cutile import is_tile_file
 
 __all__ = ["ModulePlace", "Published", "import_name", "load_published", "missing_package", "place_of"]
@@ -178,7 +179,9 @@ def _is_installed(name: str) -> bool:
 def _asked_at(error: BaseException) -> str:
     """Return file:line of the innermost statement outside the import system that ran into an error."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if not one.filename.startswith("<") and one.filename != __file__]
+    own = [
+        one for one in frames if not one.filename.startswith("<") and Path(one.filename).parent != Path(__file__).parent
+    ]
     own = [one for one in own if "importlib" not in Path(one.filename).parts]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else ""
 
@@ -267,15 +270,8 @@ def _found_without_parents(name: str) -> ModuleSpec | None:
 
 def _alone(path: Path, digest: str) -> Published:
     """Import a file of its own, which may import the files beside it."""
-    name = f"_kopt_{path.stem}_{digest[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BadInput("not a Python file", where=str(path), code="KB116")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     with _looking_in(path.parent):
-        spec.loader.exec_module(module)
-    return Published(module)
+        return Published(imported(f"_kopt_{path.stem}_{digest[:12]}", path))
 
 
 def _by_statement(path: Path, place: ModulePlace | None, digest: str) -> Published:

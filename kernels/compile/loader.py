@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.compile.decorated import unwrap
 
-__all__ = ["jit_functions", "load_module"]
+__all__ = ["imported", "jit_functions", "load_module"]
 
 _LOADED: dict[Path, tuple[str, ModuleType]] = {}
 
@@ -34,16 +35,10 @@ def load_module(file: str) -> ModuleType:
 
 
 def _import(path: Path, digest: str) -> ModuleType:
-    name = f"_kopt_{path.stem}_{digest[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BadInput("not a Python file", where=str(path), code="KB116")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     folder = str(path.parent)
     sys.path.append(folder)
     try:
-        spec.loader.exec_module(module)
+        return imported(f"_kopt_{path.stem}_{digest[:12]}", path)
     except (KoptError, ImportError, MemoryError):
         raise
     except (Exception, SystemExit) as error:
@@ -52,6 +47,32 @@ def _import(path: Path, digest: str) -> ModuleType:
         ) from error
     finally:
         sys.path.remove(folder)
+
+
+class _Uncached(SourceFileLoader):
+    """Compiles a file as it stands now.
+
+    Python keeps compiled code beside a file and knows it by size and whole seconds: a second edit in one second, of a
+    64 into a 32, would run the first.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002 - as the import system calls it
+        """Return the code of the file's present bytes; none is kept."""
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def imported(name: str, path: Path) -> ModuleType:
+    """Import a file under a name and leave nothing beside it; what the file raises passes through.
+
+    Raises:
+        BadInput: It is no Python file.
+    """
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Uncached(name, str(path)))
+    if spec is None or spec.loader is None or path.suffix != ".py":
+        raise BadInput("not a Python file", where=str(path), code="KB116")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
     return module
 
 

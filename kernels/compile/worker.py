@@ -48,6 +48,7 @@ def _prepare() -> BinaryIO:
         CUDA_VISIBLE_DEVICES="",
     )
     os.environ.pop("TRITON_INTERPRET", None)
+    sys.dont_write_bytecode = True  # nothing is left beside the files of others
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "wb")
     silent = os.open(os.devnull, os.O_WRONLY)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import inspect
 import io
 import os
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError, MissingTool
+from kopt_kb.kernels.compile.loader import imported
 from kopt_kb.kernels.cuda.ahead import CODE_FOLDER, code_ahead, code_key
 from kopt_kb.kernels.cuda.nvrtc import Compiled, compile_cuda
 from kopt_kb.kernels.record.model import TensorView
@@ -149,13 +149,9 @@ def _complaints(where: str) -> Iterator[None]:
 
 
 def _function(file: Path, name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    if spec is None or spec.loader is None or not file.is_file():
+    if file.suffix != ".py" or not file.is_file():
         raise BadInput("no such Python file", where=str(file), fix="put it beside the header", code="KB110")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module
-    spec.loader.exec_module(module)
-    found = getattr(module, name, None)
+    found = getattr(imported(file.stem, file), name, None)
     if found is None:
         raise BadInput(f"no function {name}", where=str(file), fix="name one of the file", code="KB081")
     return found

@@ -211,6 +211,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     os.environ.update(TRITON_ALWAYS_COMPILE="1", TRITON_DUMP_PTXAS_LOG="1", CUDA_VISIBLE_DEVICES="")
     os.environ.pop("TRITON_INTERPRET", None)
+    sys.dont_write_bytecode = True  # nothing is left beside the files of others
     _warm()
     os.write(answers, READY)
     serve(sys.stdin.buffer, answers, answer)

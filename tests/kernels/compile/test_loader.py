@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from kopt_kb.errors import BadInput
@@ -22,13 +25,17 @@ def test_kernels_are_listed_by_line(tmp_path):
     assert list(jit_functions(load_module(str(path)))) == ["second", "first"]
 
 
-def test_a_changed_file_is_imported_again(tmp_path):
-    """Content decides, not the path."""
+def test_a_changed_file_is_imported_again(tmp_path, monkeypatch):
+    """Content decides, not the path, nor size and time by which Python knows the code that it keeps; none is kept."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path = tmp_path / "changing.py"
     path.write_text(SOURCE.format(name="a"))
+    os.utime(path, (1e9, 1e9))
     before = load_module(str(path))
     assert load_module(str(path)) is before
     path.write_text(SOURCE.format(name="b"))
+    os.utime(path, (1e9, 1e9))
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
     assert "b" in jit_functions(load_module(str(path)))
 
 
