@@ -9,6 +9,7 @@ from fractions import Fraction
 from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.kernels.op_options import clashes
 from kopt_kb.problem.work import Work
+from kopt_kb.quantity.readable import duration
 from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
@@ -128,16 +129,15 @@ def _roofline(context: GateContext) -> _Judged:
     for shape, times in context.times().items():
         fastest = min(times)
         if fastest < floors.get(shape, 0.0):
-            text = (
-                f"{shape} took {fastest:.3e} s, below the {floors[shape]:.3e} s that documented roofs allow: {_BELOW}"
-            )
+            took, least = duration(fastest), duration(floors[shape])
+            text = f"{shape} took {took}, less than the {least} that documented roofs allow: {_BELOW}"
             return GateResult("roofline", "fail", text), ()
     return GateResult("roofline", "pass"), ()
 
 
 _BELOW = (
     "no kernel does that, so the work is counted wrongly (options or shape of the problem), the kernel does not do it "
-    "all, or a page of the product is wrong; `kb explain` shows the roof's rows"
+    "all, or a page of the product is wrong; `kb roofline` cites the roof's rows"
 )
 """What a time below a documented roof can mean, and where to look."""
 

@@ -103,5 +103,5 @@ def test_faster_than_the_floor_fails(workspace: Workspace) -> None:
     found = judge("roofline", context(workspace, ran, {"8192x4096": [2 * floor, 0.99 * floor]}))[0]
     assert found.result == "fail"
     assert "the work is counted wrongly (options or shape of the problem)" in found.reason
-    assert "kb explain" in found.reason
+    assert "`kb roofline` cites" in found.reason and " us, less than the " in found.reason
     assert judge("roofline", context(workspace, ran, {"8192x4096": [1e-9]}, simulated=True))[0].result == "pass"
