@@ -94,6 +94,9 @@ _CLOCKS = {
 """Is it a project → what latency is."""
 
 
+_AMD_PROFILER = "rocprofv3 (`kb profile run`, or a project's profile command: the loop itself starts ncu alone)"
+
+
 def _kernel_file(demo: str) -> str:
     """Return the name that a kernel demo has in its workspace."""
     return "kernel.cu" if demo.endswith(".cu") else "kernel.py"
@@ -131,7 +134,7 @@ def _values(state: WorkspaceState) -> dict[str, str]:
         "created": f"{state.times[1]}, kopt-kb {created.versions.get('kopt-kb', '')}",
     }
     return {name: value or TBD for name, value in stated.items()} | {
-        "profiler": "ncu" if task.vendor == "NVIDIA" else "rocprofv3",
+        "profiler": "ncu" if task.vendor == "NVIDIA" else _AMD_PROFILER,
         "latency": _CLOCKS[project is not None],
         "wiki": created.wiki.root,
         "stated": "" if problem.own is None else "".join(f"\n- {line}" for line in _stated(problem.own)),

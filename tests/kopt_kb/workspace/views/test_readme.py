@@ -50,8 +50,18 @@ def test_isa_targets_of_a_matrix_product(tmp_path: Path) -> None:
     """A GEMM is told to use the matrix instructions of its target."""
     problem = Problem.of("gemm", ["4096x4096x4096"], "bf16")
     task = Task(platform="H20", framework="", kernel_demo=None, problem=problem, allow_unknown=True)
-    body = render_blocks(Workspace.create(tmp_path, "w", task, Registry.open()).state())["isa-targets"]
+    blocks = render_blocks(Workspace.create(tmp_path, "w", task, Registry.open()).state())
+    body = blocks["isa-targets"]
     assert "matrix_instructions >= 1" in body and "native_matrix_share >= 1" in body
+    assert "profiling with ncu;" in blocks["hard-constraints"]
+
+
+def test_what_the_loop_does_not_profile_is_said(tmp_path: Path) -> None:
+    """On AMD a person or a project starts the profiler."""
+    problem = Problem.of("gemm", ["4096x4096x4096"], "bf16")
+    task = Task(platform="MI300X", framework="", kernel_demo=None, problem=problem, allow_unknown=True)
+    said = render_blocks(Workspace.create(tmp_path, "w", task, Registry.open()).state())["hard-constraints"]
+    assert "rocprofv3 (`kb profile run`" in said and "the loop itself starts ncu alone" in said
 
 
 def test_the_timer_is_the_one_that_runs(workspace: Workspace) -> None:
