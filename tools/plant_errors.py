@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.names import Identity
+from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.row import Row
@@ -107,6 +109,10 @@ class _Planted(Wiki):
         """Return the sheet, built again where the replaced page is part of it."""
         mine = self.path in {identity.path, f"targets/{identity.target}.md"}
         return super().sheet(identity) if mine else self.whole.sheet(identity)
+
+
+def _kin(wiki: Wiki) -> Iterator[Fault]:
+    yield from (*odd_targets(wiki), *odd_products(wiki), *wrongly_none(wiki))
 
 
 class Planter:
@@ -218,7 +224,7 @@ class Planter:
         for one in wiki.names.identities.values():
             if path in {one.path, f"targets/{one.target}.md"}:
                 found.update((fault.code, fault.message) for fault in wiki.sheet(one).faults)
-        found.update((fault.code, fault.message) for fault in (*odd_targets(wiki), *odd_products(wiki)))
+        found.update((fault.code, fault.message) for fault in _kin(wiki))
         return found
 
     def contradicts(self, plant: Plant) -> bool:
@@ -242,6 +248,7 @@ def main() -> int:
             refused[plant.kind] += 1
         elif planter.contradicts(plant):
             searched += 1
+            print(f"  only the document says otherwise: {plant.kind}: {plant.path} {plant.key}")
         else:
             through[plant.key.split("[")[0]] += 1
             print(f"  through: {plant.kind}: {plant.path} {plant.key}")

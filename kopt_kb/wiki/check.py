@@ -13,6 +13,7 @@ from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, expired, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
+from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page, read_page
 from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import RuleCheck, Sheet
@@ -127,6 +128,7 @@ def _check_identity(wiki: Wiki, identity: Identity, report: _Draft) -> None:
                 f"name it {expected}.md",
             )
         )
+    report.faults += _other_target(wiki, identity)
     sheet = wiki.sheet(identity)
     report.faults += sheet.faults
     report.checks += sheet.checks
@@ -137,6 +139,21 @@ def _check_identity(wiki: Wiki, identity: Identity, report: _Draft) -> None:
         )
     _check_pci(sheet, identity, report)
     _count(sheet, report)
+
+
+def _other_target(wiki: Wiki, identity: Identity) -> list[Fault]:
+    """A product is of the architecture and vendor of its target."""
+    page = wiki.page(f"targets/{identity.target}.md")
+    if page is None:
+        return []
+    pairs = (("vendor", identity.vendor), ("arch", identity.arch))
+    return [
+        Fault(
+            "WK103", identity.path, 1, f"{name} is {mine}, that of {identity.target} {of}", "name the product's target"
+        )
+        for name, mine in pairs
+        if mine != (of := str(page.front.get(name)))
+    ]
 
 
 def _check_pci(sheet: Sheet, identity: Identity, report: _Draft) -> None:
@@ -215,6 +232,7 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     report.faults += changed_rows(wiki)
     report.faults += odd_targets(wiki)
     report.faults += odd_products(wiki)
+    report.faults += wrongly_none(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))
 

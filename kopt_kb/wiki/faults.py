@@ -35,6 +35,7 @@ FAULT_CODES: dict[str, str] = {
     "WK214": "what ships is read in the cell that prints the full chip",
     "WK215": "the capability or instruction set is not that of the target",
     "WK216": "an exception does not name the value that it is for",
+    "WK217": "the words of a row contradict its conditions, its value or its grade",
     "WK301": "a conflict is not resolved: not exactly one row is chosen",
     "WK302": "a derived value does not equal its formula",
     "WK303": "an exception is declared that no failing rule needs",

@@ -195,7 +195,13 @@ def odd_products(wiki: Wiki) -> Iterator[Fault]:
         for name, members in kin.items():
             for row in _far(members, factor):
                 far.setdefault(row, f"{words} of {row.key} = {row.value} {row.unit}: far from all others of {name}")
-    for row, message in (*_out_of_order(sheets), *_parts(sheets), *_unbounded(sheets), *_outer_caches(sheets)):
+    for row, message in (
+        *_out_of_order(sheets),
+        *_parts(sheets),
+        *_unbounded(sheets),
+        *_outer_caches(sheets),
+        *_families(sheets),
+    ):
         far.setdefault(row, message)
     yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
 
@@ -273,6 +279,19 @@ def _outer_caches(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, s
         if len({row_value(row) for row in members}) > 1:
             for row in members:
                 yield row, f"{row.key} = {row.value} {row.unit}: other parts of {target} with {count} have another"
+
+
+def _families(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]:
+    """Yield the type of memory that no other part of a target has: its controller is for stacks, chips or modules."""
+    same: dict[str, list[tuple[Row, str]]] = defaultdict(list)
+    for identity, facts in sheets:
+        if (row := facts.memory_type) is not None:
+            same[identity.target].append((row, row.value[:3]))
+    for target, members in same.items():
+        counts = Counter(kind for _, kind in members)
+        for row, kind in members if len(members) > _ALIKE else ():
+            if counts[kind] == 1:
+                yield row, f"{row.key} = {row.value}: no other product of {target} has such memory"
 
 
 def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:

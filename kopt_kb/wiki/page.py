@@ -14,6 +14,7 @@ from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.row import COLUMNS, Row
 from kopt_kb.wiki.sheet import MAX_BYTES
 from kopt_kb.wiki.tables import split_cells
+from kopt_kb.wiki.wording import wording_faults
 
 __all__ = ["Page", "read_front_matter", "read_page"]
 
@@ -234,4 +235,5 @@ def read_page(data: bytes, path: str, *, kind: str = "hardware") -> Page:
     _check_footnotes(page, text)
     if kind in _REQUIRED:
         page.faults += evidence_faults(page.front, page.rows, page.footnotes)
+        page.faults += wording_faults(page.front, page.rows, page.footnotes)
     return page

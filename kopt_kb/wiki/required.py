@@ -40,7 +40,8 @@ REQUIRED: dict[str, tuple[Need, ...]] = {
         *_COMMON,
         *_peaks("matrix", "fp4"),
         *_sparse("tf32"),
-        *_plain("l1_shared_pool", "cache_sector", "shared_memory_reserved_per_block"),
+        *_plain("l1_shared_pool", "shared_memory_reserved_per_block"),
+        *((metric, {"level": level}) for metric in ("cache_line", "cache_sector") for level in ("l1", "l2")),
         ("shared_memory_per_block", {"mode": "static"}),
         ("shared_memory_per_block", {"mode": "optin"}),
         ("registers_per_sm", {"file": "gpr"}),
@@ -65,7 +66,13 @@ REQUIRED: dict[str, tuple[Need, ...]] = {
 def answered(need: Need, rows: Iterable[Row]) -> bool:
     """Return whether a row of any kind answers the need."""
     metric, axes = need
-    return any(row.metric == metric and axes.items() <= dict(row.axes).items() for row in rows)
+    return any(row.metric == metric and axes.items() <= dict(row.axes).items() and _of_gpu(row) for row in rows)
+
+
+def _of_gpu(row: Row) -> bool:
+    """Return whether a row is of the GPU as shipped; the power of a superchip stands for the GPU's, which none has."""
+    axes = dict(row.axes)
+    return "config" not in axes and ("scope" not in axes or row.metric == "board_power")
 
 
 _CHIPS = ("GDDR", "LPDDR")

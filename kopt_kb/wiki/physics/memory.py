@@ -128,7 +128,7 @@ def patterns(facts: Facts) -> Iterator[PhysicsFinding]:
                 by_place.setdefault((source.id, axes["level"], axes["bytes"]), []).append(row)
     for found in by_place.values():
         yield from alike(found, _PATTERNS)
-    yield from _levels(by_place)
+    yield from _levels(by_place, value(facts, "memory_bandwidth") or Fraction(0))
 
 
 def alike(found: list[Row], factor: Fraction) -> Iterator[PhysicsFinding]:
@@ -142,12 +142,12 @@ def alike(found: list[Row], factor: Fraction) -> Iterator[PhysicsFinding]:
 _NEARER = {"l1": "l2", "shared": "l2", "l2": "dram", "llc": "dram"}
 
 
-def _levels(by_place: dict[tuple[str, str, str], list[Row]]) -> Iterator[PhysicsFinding]:
-    best: dict[str, Fraction] = {}
+def _levels(by_place: dict[tuple[str, str, str], list[Row]], nominal: Fraction) -> Iterator[PhysicsFinding]:
+    best: dict[str, Fraction] = {"dram": nominal}
     for (_, level, _), found in by_place.items():
         best[level] = max([best.get(level, Fraction(0)), *map(row_value, found)])
     for (_, level, _), found in by_place.items():
-        below = best.get(_NEARER.get(level, ""), Fraction(0))
+        below = max(best.get(_NEARER.get(level, ""), Fraction(0)), nominal if level in _NEARER else Fraction(0))
         for row in found if below else ():
             good = row_value(row) >= below
             yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} against the level behind it")

@@ -19,7 +19,7 @@ _PIN_RATES: dict[str, tuple[str, str]] = {
     "HBM3e": ("5.8", "9.3"),
     "HBM4": ("7.0", "13"),
     "GDDR5": ("5", "9"),
-    "GDDR6": ("10", "21"),
+    "GDDR6": ("10", "20.5"),
     "GDDR6X": ("18.5", "24"),
     "GDDR7": ("24", "36"),
     "LPDDR5": ("4.2", "6.5"),
@@ -29,6 +29,8 @@ _PIN_RATES: dict[str, tuple[str, str]] = {
 
 Between the rates of two generations there are no parts.
 """
+_WIDEST = {"HBM": 8192, "GDDR": 512}
+"""Bits of the widest buses of parts of 2017 to 2026: eight stacks, sixteen chips."""
 _CLOCKS = {"base": ("0.3", "2.6"), "boost": ("0.9", "3.4"), "max": ("0.9", "3.6"), "unstated": ("0.9", "3.6")}
 """GHz of processors of 2017 to 2026."""
 
@@ -49,6 +51,13 @@ def pin_rate_of_type(facts: Facts) -> Iterator[PhysicsFinding]:
     kind, rate = facts.memory_type, _data_rate(facts)
     bounds = _PIN_RATES.get(kind.value) if kind is not None else None
     if kind is None or bounds is None:
+        return
+    widest, bandwidth = _WIDEST.get(facts.memory), value(facts, "memory_bandwidth")
+    if rate is None and widest is not None and bandwidth is not None:
+        good = bandwidth * 8 / widest <= Fraction(bounds[1]) * _GBIT
+        yield PhysicsFinding(
+            kind, "pass" if good else "fail", f"{kind.value} on {widest} bits, the widest that are made"
+        )
         return
     if rate is None:
         yield PhysicsFinding(

@@ -111,3 +111,17 @@ def test_a_page_in_no_wiki(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# a\n")
     with pytest.raises(WikiNotFound, match="stands in no wiki"):
         wiki_of(tmp_path / "a.md")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\narch: ", "\narch: Not ", "arch is Not "),
+        ("\nvendor: NVIDIA", "\nvendor: AMD", "vendor is AMD"),
+    ],
+)
+def test_a_product_is_of_its_target(wiki_root: Path, product: Path, old: str, new: str, said: str) -> None:
+    """Another architecture or vendor than the target's: one of the two is mistaken."""
+    product.write_text(product.read_text().replace(old, new, 1))
+    faults = check_wiki(Wiki(wiki_root, use_cache=False)).faults
+    assert [fault.code for fault in faults if fault.message.startswith(said)] == ["WK103"]

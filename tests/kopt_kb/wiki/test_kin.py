@@ -271,3 +271,27 @@ BUS = '| memory_bandwidth | {} | TB/s | - | vendor | [^sheet] bandwidth row quot
 def test_each_sm_of_a_target_has_about_as_much_bandwidth(wiki_root: Path, values: list[str], odd: set[str]) -> None:
     """Bandwidth and rate changed together pass every rule of the page itself, beside kin they don't."""
     assert kin_of(wiki_root, BUS, values, without="memory_bus_width") == odd
+
+
+@pytest.mark.parametrize(
+    ("kinds", "odd"),
+    [
+        (["HBM3", "HBM3e", "HBM2e"], []),
+        (["GDDR6", "HBM3", "HBM3e"], ["hardware/nvidia/x0.md"]),
+        (["GDDR6", "GDDR6", "HBM3"], []),
+    ],
+)
+def test_a_target_has_one_kind_of_memory(wiki_root: Path, kinds: list[str], odd: list[str]) -> None:
+    """Stacks of any generation are alike, a card of chips among them is not; two cards are another matter."""
+    page = wiki_root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    for number, kind in enumerate(kinds):
+        row = f'| memory_type | {kind} | - | - | vendor | [^sheet] table 1 quote="{kind}" | |'
+        lines = [row if line.startswith("| memory_type |") else line for line in text.split("\n")]
+        lines = [line for line in lines if line == row or not line.startswith("| memory_")]
+        (page.parent / f"x{number}.md").write_text(
+            "\n".join(lines).replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        )
+    page.unlink()
+    found = [fault for fault in odd_products(Wiki(wiki_root, use_cache=False)) if "such memory" in fault.message]
+    assert sorted({fault.path for fault in found}) == odd

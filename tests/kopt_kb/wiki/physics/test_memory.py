@@ -153,3 +153,10 @@ def test_a_nearer_level_is_the_faster(sheet_of, l2: str, outcome: str) -> None:
     """The L2 of a part is never measured slower than its memory."""
     rows = (DRAM.format("1000", "read", "a"), f"measured_bandwidth {l2} GB/s level=l2;pattern=read;bytes=4MiB @ b")
     assert outcomes(sheet_of(*rows), "PHY-PATTERN") == [outcome]
+
+
+@pytest.mark.parametrize(("l1", "outcome"), [("1001", "pass"), ("999", "fail")])
+def test_a_cache_is_faster_than_the_memory_is_sold_for(sheet_of, l1: str, outcome: str) -> None:
+    """A measurement of the memory that is entered as one of a cache is below the printed bandwidth."""
+    rows = ("memory_bandwidth 1 TB/s", f"measured_bandwidth {l1} GB/s level=l1;pattern=read;bytes=unstated @ a")
+    assert outcomes(sheet_of(*rows), "PHY-PATTERN") == [outcome]

@@ -1,0 +1,55 @@
+"""A NONE that the target or most other products contradict is named; one that is right says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kopt_kb.wiki.nothing import wrongly_none
+from kopt_kb.wiki.wiki import Wiki
+
+LINKS = '| link_count | 18 | count | link=nvlink4 | vendor | [^sheet] table 1 quote="18 links" |  |'
+NONE = "| link_count | NONE | count | link=nvlink4 | vendor | [^sheet] table 1 | reason: a card{} |"
+
+
+def products(root: Path, rows: list[str]) -> Wiki:
+    """The invented product again and again, each with a row of its own."""
+    page = root / "hardware/nvidia/t10.md"
+    text = page.read_text()
+    for number, row in enumerate(rows):
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        (page.parent / f"x{number}.md").write_text(named.replace("| memory_type |", f"{row}\n| memory_type |"))
+    page.unlink()
+    return Wiki(root, use_cache=False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "codes"),
+    [
+        ([NONE.format(""), LINKS, LINKS], ["WK406"]),
+        ([NONE.format(""), LINKS], []),
+        ([NONE.format(""), NONE.format(""), LINKS, LINKS, LINKS], ["WK406"] * 2),
+        ([NONE.format(""), NONE.format(""), LINKS, LINKS], []),
+        ([NONE.format("; exception KIN: NONE, it has no bridge"), LINKS, LINKS], []),
+        ([NONE.format("; exception KIN: NONE, it has no bridge"), LINKS], ["WK303"]),
+        ([LINKS, LINKS, LINKS], []),
+    ],
+)
+def test_most_of_the_kin_have_one(wiki_root: Path, rows: list[str], codes: list[str]) -> None:
+    """More than half of at least three; an exception is for the odd one only."""
+    assert [fault.code for fault in wrongly_none(products(wiki_root, rows))] == codes
+
+
+def test_the_target_has_a_rate_for_it(wiki_root: Path) -> None:
+    """One product is enough where its target multiplies in that format."""
+    axes = "dtype=fp8; engine=matrix; sparsity=dense; acc=unstated"
+    row = f"| peak_compute | NONE | TFLOPS | {axes}; clock=unstated | vendor | [^sheet] table 1 | reason: none |"
+    wiki = products(wiki_root, [row])
+    assert list(wrongly_none(wiki)) == []
+    target = wiki_root / "targets/sm_00.md"
+    text = target.read_text()
+    rate = f'| ops_per_clock_per_sm | 64 | op/clk | {axes} | vendor | [^guide] table 1 quote="64" | |'
+    target.write_text(text.replace("| warp_size |", f"{rate}\n| warp_size |", 1))
+    found = [fault for fault in wrongly_none(Wiki(wiki_root, use_cache=False)) if "fp8" in fault.message]
+    assert {(fault.code, "rate" in fault.message) for fault in found} == {("WK406", True)}
