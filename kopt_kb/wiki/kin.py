@@ -153,6 +153,13 @@ def _share(facts: Facts) -> tuple[Row, Fraction] | None:
     return None if row is None or nominal is None else (row, row_value(row) / nominal)
 
 
+def _reached(facts: Facts) -> tuple[Row, Fraction] | None:
+    """Return the best bf16 product that a third party measured, over the peak."""
+    found = [row for row in rows(facts, "measured_compute", dtype="bf16", engine="matrix") if row.grade == "secondary"]
+    row, peak = max(found, key=row_value, default=None), value(facts, "peak_compute", **{**_DENSE, "dtype": "bf16"})
+    return None if row is None or peak is None else (row, row_value(row) / peak)
+
+
 _CLOCK = {"class": "boost", "ops": "all"}
 _MAXIMUM = {"class": "max", "ops": "all"}
 _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], ...] = (
@@ -165,6 +172,7 @@ _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], .
     ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),
     ("half-precision matrix operations of an SM", _of_target, _tensor, Fraction(5, 4)),
     ("share of the memory bandwidth that is measured", _of_target, _share, Fraction(28, 25)),
+    ("share of the matrix peak that is measured", _of_target, _reached, Fraction(5, 4)),
     (
         "link to the host processor",
         _of_all,

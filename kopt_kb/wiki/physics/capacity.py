@@ -62,7 +62,7 @@ def whole_capacity(facts: Facts) -> Iterator[PhysicsFinding]:
         )
 
 
-_DENSITIES = {"GDDR7": (2, 3, 4, 6), "GDDR": (1, 2, 4), "": (1, 2, 3, 4, 6)}
+_DENSITIES = {"GDDR7": (2, 3, 4, 6), "GDDR": (1, 2, 4), "LPDDR": (1, 2, 3, 4, 6, 8, 12, 16), "": (1, 2, 3, 4, 6)}
 """GiB behind 32 bits: chips of 8 to 24 Gbit (JESD232, 250, 239), one or two of them on the same wires; by type."""
 _SIDE_BY_SIDE = (4, 5, 6, 8, 10, 11, 12, 14, 16)
 """Chips side by side on cards of 2017 to 2026: 128 to 512 bits."""
@@ -72,12 +72,13 @@ def chips(facts: Facts) -> Iterator[PhysicsFinding]:
     """A card has 4 to 16 chips side by side, each of a density that is made; so has one whose type nobody prints."""
     capacity, bus = one(facts, "memory_capacity"), value(facts, "memory_bus_width")
     kind = facts.memory_type.value if facts.memory_type is not None else ""
-    if capacity is None or capacity.unit not in {"GB", "GiB"} or (kind and facts.memory != "GDDR"):
+    mobile = kind.startswith("LPDDR") and bus is not None
+    if capacity is None or capacity.unit not in {"GB", "GiB"} or (kind and facts.memory != "GDDR" and not mobile):
         return
     count = None if bus is None else bus / _CHIP_BITS
     if not kind and (count is None or count > _SIDE_BY_SIDE[-1]):
         return
-    made = _DENSITIES.get(kind, _DENSITIES["GDDR" if kind else ""])
+    made = _DENSITIES.get(kind, _DENSITIES["LPDDR" if mobile else "GDDR" if kind else ""])
     counts = [count] if count is not None else _SIDE_BY_SIDE
     good = any(Fraction(capacity.value) == each * density for each in counts for density in made)
     detail = f"{capacity.key} = {capacity.value} {capacity.unit} of chips of {', '.join(map(str, made))} GiB"

@@ -91,7 +91,8 @@ def test_bad_requests(wiki_root: Path) -> None:
 
 def test_another_scope_is_said_where_the_whole_is_missing(wiki_root: Path) -> None:
     """The second product prints its cache a die at a time: no value, and what it has instead."""
-    edit(wiki_root, "| l2_capacity | 50 | MiB | - |", "| l2_capacity | 50 | MiB | scope=die |")
+    row = "| l2_capacity | 50 | MiB | {} | vendor | [^sheet] {}"
+    edit(wiki_root, row.format("-", ""), row.format("scope=die", "each die, "))
     whole, die = lines(wiki_root, "l2_capacity")
     assert (whole.comparable, whole.ratios(), whole.notes) == (False, (None, None), ("", "only scope=die: 50 MiB"))
     assert die.notes == ("only scope=gpu: 50 MiB", "")

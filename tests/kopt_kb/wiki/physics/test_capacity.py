@@ -123,6 +123,8 @@ def test_a_bus_is_so_many_channels(sheet_of, kind: str, bus: str, outcome: str) 
         ("GDDR6", "18", "", "fail"),  # no number of chips of a density that is made
         ("GDDR6", "64", "", "pass"),  # 16 chips, the most
         ("GDDR6", "68", "", "fail"),
+        ("LPDDR5X", "128", "256", "pass"),
+        ("LPDDR5X", "182", "256", "fail"),
         ("", "16", "256", "pass"),  # a type that nobody prints
         ("", "61", "256", "fail"),
         ("", "160", "256", "fail"),
@@ -138,9 +140,8 @@ def test_a_card_has_chips_of_densities_that_are_made(
 
 def test_of_other_memories_no_chips_are_counted(sheet_of) -> None:
     """Stacks and packages are built otherwise; a wide bus of a type that nobody prints is that of stacks."""
-    for kind in ("HBM3", "LPDDR5X"):
-        sheet = sheet_of("memory_capacity 61 GB", "memory_bus_width 256 bit")
-        assert outcomes(with_type(sheet, kind), "PHY-CHIPS") == []
+    for kind, bus in (("HBM3", ["memory_bus_width 256 bit"]), ("LPDDR5X", [])):
+        assert outcomes(with_type(sheet_of("memory_capacity 61 GB", *bus), kind), "PHY-CHIPS") == []
     assert outcomes(sheet_of("memory_capacity 61 GB", "memory_bus_width 544 bit"), "PHY-CHIPS") == []
     assert outcomes(sheet_of("memory_capacity 61 GB"), "PHY-CHIPS") == []
     assert outcomes(with_type(sheet_of("memory_capacity 61 MiB"), "GDDR6"), "PHY-CHIPS") == []
