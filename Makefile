@@ -6,9 +6,6 @@ TEST := .venvs/test
 NEWEST := .venvs/newest
 PIP_FLAGS := --disable-pip-version-check --quiet
 
-# Compiled code is kept: without it pytest rewrites every test and module anew in each worker, half the time of collecting.
-export PYTHONDONTWRITEBYTECODE =
-
 .PHONY: demo test check lint types quick smoke-newest format clean
 
 $(DEMO)/ready: pyproject.toml
@@ -35,7 +32,9 @@ types: $(TEST)/ready
 	$(TEST)/bin/mypy
 	$(TEST)/bin/mypy tests/typing
 
-# Every test that tests/slow.txt does not name.
+# Every test that tests/slow.txt does not name. Compiled code is kept: without it pytest rewrites every test and module
+# anew in each worker, which is half the time of collecting.
+quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(TEST)/ready
 	$(TEST)/bin/pytest -q -n 2 --dist loadfile -m "not slow"
 
