@@ -29,6 +29,9 @@ __all__ = ["TileArray", "count_tile_ir"]
 _MOST_STEPS = 1 << 26
 """Blocks times trips that are followed: seconds of one core."""
 
+_MOST_TILES = 1 << 28
+"""Tiles of one size that an array has: a byte each."""
+
 _FLOPS = {**dict.fromkeys(("addf", "subf", "mulf", "divf", "remf", "maxf", "minf"), 1), "fma": 2}
 _ROOTS = ("sqrt", "rsqrt", "atan2", "fpowf", "fpowi")
 _SPECIAL = {"exp", "exp2", "log", "log2", "sin", "cos", "tan", "sinh", "cosh", "tanh", *_ROOTS}
@@ -119,17 +122,24 @@ class _Walk:
         for op in ops:
             if op.name in {"yield", "continue", "return"}:
                 return tuple(self.env.get(name) for name in _NAME.findall(op.text))
-            if op.name == "for":
-                self.loop(op, active)
-            elif op.name == "if":
-                self.branch(op, active)
-            elif op.name in {"loop", "break"}:
-                raise self.fail(op, "trips that depend on data are not counted")
-            else:
-                self.env |= zip(op.results, self.values(op), strict=False)
-                self.cost(op, int(active.sum()))
-                self.access(op, active)
+            try:
+                self.one(op, active)
+            except (IndexError, ValueError, TypeError, KeyError) as error:
+                raise self.fail(op, f"is of a form that is not known: {op.text[:60]}") from error
         return ()
+
+    def one(self, op: TileOp, active: BlockLanes) -> None:
+        """Run one operation."""
+        if op.name == "for":
+            self.loop(op, active)
+        elif op.name == "if":
+            self.branch(op, active)
+        elif op.name in {"loop", "break"}:
+            raise self.fail(op, "trips that depend on data are not counted")
+        else:
+            self.env |= zip(op.results, self.values(op), strict=False)
+            self.cost(op, int(active.sum()))
+            self.access(op, active)
 
     def whole(self, op: TileOp, value: Any) -> BlockLanes:
         if value is None or isinstance(value, tuple | _View):
@@ -244,6 +254,8 @@ class _Walk:
         tile = [1] * len(view.shape)
         for dim, size, at in zip(view.dims, view.tile, index, strict=True):
             place[dim], tile[dim] = at, size
+        if prod(-(-size // step) for size, step in zip(view.shape, tile, strict=True)) > _MOST_TILES:
+            raise IrError("more tiles of an array than are followed", where=f"{self.file}:{op.line}", code="KB043")
         asked, clipped = self.touched[way].add(view.base, view.shape, view.item_bytes, tuple(tile), place, active)
         self.tally.add(("requested", way), asked)
         if clipped:

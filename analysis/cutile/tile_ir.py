@@ -103,7 +103,7 @@ def _names(text: str) -> tuple[str, ...]:
     def each() -> Iterator[str]:
         for one in filter(None, (part.strip() for part in text.split(","))):
             name, _, count = one.partition(":")
-            yield from (f"{name}#{at}" for at in range(int(count))) if count else (name,)
+            yield from (f"{name}#{at}" for at in range(int(count))) if count.isdigit() else (name,)
 
     return tuple(each())
 

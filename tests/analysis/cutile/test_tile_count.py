@@ -94,6 +94,8 @@ def test_branches_and_steps() -> None:
         ("  loop {\n    break\n  }\n", "depend on data"),
         (LOAD.format("%unknown"), "depends on data"),
         ("  ??\n", "no operation"),
+        ("  %r = reduce %x : tile<16xf32> -> tile<f32>\n", "form that is not known"),
+        ("  %m = mini %zero : tile<i32>\n", "form that is not known"),
     ],
 )
 def test_what_is_not_counted_is_said_with_its_line(body: str, words: str) -> None:
