@@ -15,7 +15,10 @@ __all__ = ["add_format", "print_sarif", "wants_json"]
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Declare --format."""
     parser.add_argument(
-        "--format", choices=("text", "json", "sarif"), default="text", help="how findings are printed (json: as --json)"
+        "--format",
+        choices=("text", "table", "json", "sarif"),
+        default="text",
+        help="how findings are printed (table: as text; json: as --json)",
     )
 
 

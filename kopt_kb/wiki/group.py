@@ -39,8 +39,8 @@ class ProductGroup(Wire):
 
 
 def _bare(name: str) -> str:
-    """Return a name without blanks, and a target without the letter of its feature set: `sm_90a` is `sm90`."""
-    bare = fold(name).replace("_", "")
+    """Return a name without blanks, and a target without features: `sm_90a` is `sm90`, `gfx90a:xnack-` is `gfx90a`."""
+    bare = fold(name.partition(":")[0] if name.startswith("gfx") else name).replace("_", "")
     return re.sub(r"^(sm\d+)[af]$", r"\1", bare)
 
 
