@@ -66,12 +66,10 @@ _QUERIES += [
     for together, turns in [(2, True), (4, True), (4, False), (8, True)]
 ]
 _BLOCKS = [
-    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": group}
-    for n, stages in [(256, 4), (128, 6)] for group in (2, 4, 8, 16, 32)
+    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": group}
+    for n, stages, held in [(256, 4, False), (256, 4, True), (128, 6, False)] for group in (4, 8, 16)
 ]  # fmt: skip
-_BLOCKS += [
-    {"VARIANT": "persistent", "BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8, "num_stages": 5, "GROUP_M": 8},
-]  # fmt: skip
+_BLOCKS += [{"VARIANT": "persistent", "BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8, "num_stages": 5, "GROUP_M": 8}]
 _FEW = [
     {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": n, "num_warps": warps, "num_stages": stages, "GROUP_M": 1}
     for n, warps, stages in [
@@ -80,8 +78,9 @@ _FEW = [
     ]
 ]  # fmt: skip
 _LOW = [
-    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": 1}
-    for n, stages in [(64, 8), (128, 6), (128, 7)]
+    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": 1}
+    for n, stages in [(64, 8), (128, 6)]
+    for held in (False, True)
 ] + [
     {"VARIANT": "pointers", "BLOCK_M": high, "BLOCK_N": n, "num_warps": 4, "num_stages": stages, "GROUP_M": 1}
     for high, n, stages in [(128, 32, 5), (128, 64, 4), (64, 64, 5), (64, 128, 4)]
@@ -224,16 +223,9 @@ def _scaled(buffers: Buffers) -> dict[str, Any]:
     columns = {id(out): one[2].t().contiguous().t() for one, out in zip(buffers.inputs, buffers.outs, strict=True)}
     one = torch.ones((), device="cuda")
 
-    def first(inputs: Any, out: Any) -> Any:
+    def blocks(inputs: Any, out: Any) -> Any:
         a, b, _, sb = inputs
         return torch._scaled_mm(a, b.t(), columns[id(out)], sb.t(), out_dtype=torch.bfloat16)
-
-    def second(inputs: Any, out: Any) -> Any:
-        from torch.nn.functional import ScalingType, scaled_mm
-
-        a, b, _, sb = inputs
-        rows, blocks = ScalingType.BlockWise1x128, ScalingType.BlockWise128x128
-        return scaled_mm(a, b.t(), columns[id(out)], rows, sb, blocks, output_dtype=torch.bfloat16)
 
     def whole(fast: bool) -> Callable[..., Any]:
         return lambda inputs, _out: torch._scaled_mm(
@@ -241,8 +233,7 @@ def _scaled(buffers: Buffers) -> dict[str, Any]:
         )
 
     return {
-        "scaled_mm": first, "scaled_mm_v2": second, "context one_scale": whole(fast=False),
-        "context one_scale_fast": whole(fast=True),
+        "scaled_mm": blocks, "context one_scale": whole(fast=False), "context one_scale_fast": whole(fast=True),
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@
 quack (pip install quack-kernels; CuTe DSL) is recorded as any file with a header is: a function of a few lines for each
 shape calls its kernel's class with the launch that its own heuristic picks, on tensors of that very shape, without
 weights in fp32 where it would ask for them. Of ours a few settings are recorded; the fastest of a short timing stands
-against quack's in a contest, whose ratio is the median of quack's time over ours. DIR/results.jsonl has a line a shape.
+against quack's in a contest, whose ratio is that of our time to quack's. DIR/results.jsonl has a line a shape.
 """
 
 from __future__ import annotations

@@ -20,9 +20,7 @@ copy_in = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_globa
 copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
 
 OP = "attention"
-
 OP_OPTIONS = {"causal": True}
-
 TUNING_SPACE = {
     "BLOCK_M": [64, 128],
     "BLOCK_N": [32, 64, 128],
@@ -31,7 +29,6 @@ TUNING_SPACE = {
     "num_warps": [4, 8],
     "num_stages": [1, 2, 3, 4],
 }
-
 VARIANTS = [
     {
         "name": "roles", "category": "latency_hiding", "targets": ["sm_90"],
@@ -43,15 +40,14 @@ VARIANTS = [
     {
         "name": "tall_tile", "category": "memory_traffic", "precondition": "S >= 512",
         "summary": "more queries a program, so that keys and values are read fewer times",
-        "config": {"BLOCK_M": 128, "num_warps": 8}, "knobs": ["BLOCK_M", "BLOCK_N", "num_warps"],
+        "config": {"VARIANT": "rows", "BLOCK_M": 128, "num_warps": 8}, "knobs": ["BLOCK_M", "BLOCK_N", "num_warps"],
     },
     {
         "name": "deep_pipeline", "category": "latency_hiding", "precondition": "S >= 512",
         "summary": "more tiles of keys and values in flight",
-        "config": {"num_stages": 3}, "knobs": ["num_stages", "BLOCK_N"],
+        "config": {"VARIANT": "rows", "num_stages": 3}, "knobs": ["num_stages", "BLOCK_N"],
     },
 ]  # fmt: skip
-
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
@@ -278,13 +274,10 @@ def attention_roles(
     STAGES: gl.constexpr, TOGETHER: gl.constexpr, CAUSAL: gl.constexpr, TURNS: gl.constexpr,
 ):  # fmt: skip
     """As many programs as multiprocessors take tiles from a counter: one warp copies, two warpgroups compute."""
-    q_bufs = gl.allocate_shared_memory(q_desc.dtype, [2, q_desc.block_shape[0], q_desc.block_shape[1]], q_desc.layout)
-    k_bufs = gl.allocate_shared_memory(
-        k_desc.dtype, [STAGES, k_desc.block_shape[0], k_desc.block_shape[1]], k_desc.layout
-    )
-    v_bufs = gl.allocate_shared_memory(
-        v_desc.dtype, [STAGES, v_desc.block_shape[0], v_desc.block_shape[1]], v_desc.layout
-    )
+    DEPTH: gl.constexpr = q_desc.block_shape[1]
+    q_bufs = gl.allocate_shared_memory(q_desc.dtype, [2, q_desc.block_shape[0], DEPTH], q_desc.layout)
+    k_bufs = gl.allocate_shared_memory(k_desc.dtype, [STAGES, k_desc.block_shape[0], DEPTH], k_desc.layout)
+    v_bufs = gl.allocate_shared_memory(v_desc.dtype, [STAGES, v_desc.block_shape[0], DEPTH], v_desc.layout)
     told = gl.allocate_shared_memory(gl.int32, [2, 1], gl.SwizzledSharedLayout(1, 1, 1, [0]))
     keys, values = (_barriers(STAGES, 1), _barriers(STAGES, 2)), (_barriers(STAGES, 1), _barriers(STAGES, 2))
     bars = (_barriers(2, 1), _barriers(2, 1), keys[0], keys[1], values[0], values[1], _barriers(2, 1))
@@ -321,11 +314,21 @@ def reference(q, k, v, *, causal=True, first=0):
     return torch.softmax(score, dim=-1) @ v
 
 
+def _is_hopper():
+    try:
+        target = triton.runtime.driver.active.get_current_target()
+    except RuntimeError:  # no GPU, and nobody stands in for one
+        return False
+    return (target.backend, target.arch) == ("cuda", 90) and not triton.knobs.runtime.interpret
+
+
 def default_config(shape, dtype):
-    """Return a good start for a shape: 128 queries by 64 keys when there are that many."""
+    """Return a good start for a shape: roles on Hopper; else 128 queries by 64 keys when there are that many."""
     rows = 128 if shape[2] >= 128 and dtype != "fp32" else 64
-    start = {"VARIANT": "rows", "BLOCK_M": rows, "BLOCK_N": 64 if dtype != "fp32" else 32, "num_warps": rows // 16}
-    return start | {"TOGETHER": 4, "TURNS": True, "num_stages": 2}
+    tiles = {"BLOCK_M": rows, "BLOCK_N": 64 if dtype != "fp32" else 32, "num_warps": rows // 16}
+    fits = not shape[2] % 128 and shape[3] in (64, 128) and dtype != "fp32"
+    kind = "roles" if fits and _is_hopper() else "rows"
+    return {"VARIANT": kind, **tiles, "TOGETHER": 4, "TURNS": True, "num_stages": 2}
 
 
 def _plan(shape, dtype, config, causal, multiprocessors):
@@ -334,18 +337,15 @@ def _plan(shape, dtype, config, causal, multiprocessors):
     knobs = default_config(shape, dtype) | (config or {})
     if knobs["VARIANT"] == "roles":
         tiles = length // 128 * batch * heads
-        constexprs = {"STAGES": knobs["num_stages"], "TOGETHER": knobs["TOGETHER"], "TURNS": knobs["TURNS"]}
-        constexprs["CAUSAL"] = causal
+        constexprs = {key: knobs[key] for key in ("TOGETHER", "TURNS")} | {
+            "STAGES": knobs["num_stages"],
+            "CAUSAL": causal,
+        }
         return "roles", (min(tiles, multiprocessors or tiles),), constexprs, {"num_warps": 4, "num_stages": 1}
     grid = (triton.cdiv(length, knobs["BLOCK_M"]), batch * heads)
     constexprs = {"BLOCK_M": knobs["BLOCK_M"], "BLOCK_N": knobs["BLOCK_N"], "CAUSAL": causal}
-    constexprs["WIDEN"] = triton.knobs.runtime.interpret
-    constexprs["BLOCK_D"] = max(16, triton.next_power_of_2(depth))
+    constexprs |= {"WIDEN": triton.knobs.runtime.interpret, "BLOCK_D": max(16, triton.next_power_of_2(depth))}
     return "rows", grid, constexprs, {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
-
-
-def _multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 0
 
 
 def _descriptor(tensor, rows):
@@ -361,8 +361,7 @@ def launch(q, k, v, *, causal=True, config=None, out=None):
     """Return attention of contiguous Q of BxHxSxD over K and V of BxH'xSxD, in Q's storage type, in `out` if given.
 
     Raises:
-        ValueError: The operands do not fit, or `roles` meets queries that are no multiple of 128, a depth other than
-            64 and 128, or elements of other than two bytes.
+        ValueError: The operands do not fit together, or not the blocks of `roles`.
     """
     batch, heads, length, depth = q.shape
     whole = all(one.is_contiguous() for one in (q, k, v))
@@ -371,7 +370,8 @@ def launch(q, k, v, *, causal=True, config=None, out=None):
     out = torch.empty_like(q) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == q.dtype)
     share, scale = heads // k.shape[1], 1 / math.sqrt(depth)
-    kind, grid, constexprs, options = _plan(tuple(q.shape), dtype, config, causal, _multiprocessors(q.device))
+    processors = torch.cuda.get_device_properties(q.device).multi_processor_count if q.device.type == "cuda" else 0
+    kind, grid, constexprs, options = _plan(tuple(q.shape), dtype, config, causal, processors)
     if kind == "rows":
         attention_rows[grid](q, k, v, out, length, depth, heads, share, scale, **constexprs, **options)
         return out

@@ -22,19 +22,16 @@ copy_in = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_globa
 copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
 
 OP = "fp8_gemm"
-
 OP_OPTIONS = {"block": 128}
-
 BLOCK = 128
-
 TUNING_SPACE = {
     "BLOCK_M": [16, 32, 64, 128, 256],
     "BLOCK_N": [16, 32, 64, 128, 256],
     "GROUP_M": [1, 2, 4, 8, 16],
+    "HELD": [False, True],
     "num_warps": [1, 2, 4, 8],
     "num_stages": [2, 3, 4, 5, 6, 7, 8],
 }
-
 VARIANTS = [
     {
         "name": "pointers", "category": "memory_access", "precondition": "M >= 1", "config": {"VARIANT": "pointers"},
@@ -49,19 +46,19 @@ VARIANTS = [
     {
         "name": "roles", "category": "latency_hiding", "targets": ["sm_90"], "precondition": "M >= 128 and N >= 256",
         "summary": "one warp copies, two warpgroups of 64 rows multiply, and scale 64 columns beside the next products",
-        "config": {"VARIANT": "roles", "BLOCK_N": 256, "num_warps": 4, "num_stages": 4, "GROUP_M": 8},
-        "knobs": ["GROUP_M"],
+        "config": {"VARIANT": "roles", "BLOCK_N": 256, "HELD": False, "num_warps": 4, "num_stages": 4},
+        "knobs": ["GROUP_M", "HELD"],
     },
     {
-        "name": "narrow_roles", "category": "latency_hiding", "targets": ["sm_90"], "precondition": "M >= 64",
-        "summary": "roles with tiles of fewer columns: more tiles to share, and more stages in flight",
-        "config": {"VARIANT": "roles", "BLOCK_N": 128, "num_warps": 4, "num_stages": 6, "GROUP_M": 8},
-        "knobs": ["BLOCK_N", "GROUP_M"],
+        "name": "narrow_roles", "category": "parallelism", "targets": ["sm_90"], "precondition": "M >= 64",
+        "summary": "roles with tiles of few columns, so that each multiprocessor has one, and A in registers",
+        "config": {"VARIANT": "roles", "BLOCK_N": 64, "HELD": True, "num_warps": 4, "num_stages": 8, "GROUP_M": 1},
+        "knobs": ["GROUP_M", "HELD"],
     },
     {
         "name": "thin_tiles", "category": "parallelism", "precondition": "M <= 64 and N >= 1024",
         "summary": "low tiles of few columns: every multiprocessor streams its part of B with many loads in flight",
-        "config": {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": 64, "num_warps": 4, "num_stages": 5},
+        "config": {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": 16, "num_warps": 2, "num_stages": 8, "GROUP_M": 1},
         "knobs": ["BLOCK_N", "num_warps", "num_stages"],
     },
 ]  # fmt: skip
@@ -175,25 +172,34 @@ def _copy_tiles(
 
 
 @gluon.jit
-def _sums(a, b, none):
-    """Return A B^T of one block of K, as the matrix engine adds it up; ptxas starts the next before these are used."""
-    step = hopper.warpgroup_mma(a, b.permute([1, 0]), none, use_acc=False, is_async=True)
-    return hopper.warpgroup_mma_wait(0, deps=[step])
+def _started(a, b, none):
+    """Start A B^T of one block of K, as the matrix engine adds it up."""
+    return hopper.warpgroup_mma(a, b.permute([1, 0]), none, use_acc=False, is_async=True)
 
 
 @gluon.jit
-def _store_part(c_desc, staged, acc, row, col):
-    """Store a part of a tile by the copy engine, once the part before has left."""
-    tma.store_wait(0)
-    staged.store(acc.to(c_desc.dtype))
-    hopper.fence_async_shared()
-    copy_out(c_desc, [row, col], staged)
+def _step(a, b_bufs, free, stage, accs, sa, scales_b, none, PARTS: gl.constexpr, HELD: gl.constexpr):
+    """Return the accumulators after one block of K; a part's sums are scaled while the next part is multiplied."""
+    more = ()
+    ahead = _started(a, b_bufs.index(PARTS * stage), none)
+    for part in gl.static_range(PARTS):
+        sums = ahead
+        if HELD or part == PARTS - 1:  # where A is in registers too few are left for one more that has begun
+            sums = hopper.warpgroup_mma_wait(0, deps=[sums])
+        if part == PARTS - 1:
+            mbarrier.arrive(free.index(stage), count=1)
+        else:
+            ahead = _started(a, b_bufs.index(PARTS * stage + part + 1), none)
+            if not HELD:
+                sums = hopper.warpgroup_mma_wait(1, deps=[sums])
+        more += (accs[part] + sums * gl.expand_dims(sa * scales_b[part], 1),)  # type: ignore[assignment]
+    return more
 
 
 @gluon.jit
 def _multiply(
     one: gl.constexpr, c_desc, bufs, bars, scales, sizes,
-    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr,
+    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr, HELD: gl.constexpr,
 ):  # fmt: skip
     """Multiply one half of the rows of every tile with one or two parts of its columns, each of one scale of B."""
     a_bufs, b_bufs, c_bufs = bufs
@@ -204,7 +210,7 @@ def _multiply(
     COLS: gl.constexpr = c_desc.block_shape[1]
     BLOCK: gl.constexpr = 128
     at: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, COLS, 32])
-    held: gl.constexpr = gl.DotOperandLayout(0, at, 4)  # in registers A is read once a step, not once a part
+    held: gl.constexpr = gl.DotOperandLayout(0, at, 4)
     none = gl.zeros([ROWS, COLS], gl.float32, at)
     staged = c_bufs.index(one)
     count = 0
@@ -213,9 +219,9 @@ def _multiply(
         top = (2 * tile_m + one) * ROWS
         row = top + gl.arange(0, ROWS, gl.SliceLayout(1, at))
         sa_at = sa_ptr + row.to(gl.int64) * blocks
-        accs = ()
+        accs: gl.tuple = ()
         for _ in gl.static_range(PARTS):
-            accs += (none,)  # type: ignore[assignment]
+            accs += (none,)
         for block in range(blocks):
             stage = count % STAGES
             sa = gl.load(sa_at + block, mask=row < m, other=0.0)
@@ -224,24 +230,24 @@ def _multiply(
                 place = gl.minimum((PARTS * tile_n + part) * COLS, n - 1) // BLOCK
                 scales_b += (gl.load(sb_ptr + place * blocks + block),)  # type: ignore[assignment]
             mbarrier.wait(full.index(stage), (count // STAGES) & 1)
-            a = a_bufs.index(2 * stage + one).load(held)
-            more = ()
-            for part in gl.static_range(PARTS):
-                sums = _sums(a, b_bufs.index(PARTS * stage + part), none)
-                if part == PARTS - 1:
-                    mbarrier.arrive(free.index(stage), count=1)
-                more += (accs[part] + sums * gl.expand_dims(sa * scales_b[part], 1),)  # type: ignore[assignment]
-            accs = more
+            a = a_bufs.index(2 * stage + one)
+            if HELD:
+                a = a.load(held)
+            accs = _step(a, b_bufs, free, stage, accs, sa, scales_b, none, PARTS, HELD)
             count += 1
         for part in gl.static_range(PARTS):
-            _store_part(c_desc, staged, accs[part], top, (PARTS * tile_n + part) * COLS)
+            tma.store_wait(0)  # the part before has left
+            staged.store(accs[part].to(c_desc.dtype))
+            hopper.fence_async_shared()
+            copy_out(c_desc, [top, (PARTS * tile_n + part) * COLS], staged)
     tma.store_wait(0)
 
 
 @gluon.jit
 def fp8_gemm_roles(
-    a_desc, b_desc, sa_ptr, sb_ptr, c_desc, m, n, k, PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr
-):
+    a_desc, b_desc, sa_ptr, sb_ptr, c_desc, m, n, k,
+    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr, HELD: gl.constexpr,
+):  # fmt: skip
     """A fixed number of programs share the tiles: one warp copies, two warpgroups multiply and scale."""
     ROWS: gl.constexpr = a_desc.block_shape[0]
     COLS: gl.constexpr = b_desc.block_shape[0]
@@ -259,8 +265,8 @@ def fp8_gemm_roles(
     sizes = (tiles_m, tiles_n, m, n, blocks)
     gl.warp_specialize(
         [
-            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES)),
-            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES)),
+            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES, HELD)),
+            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES, HELD)),
             (_copy_tiles, ((a_desc, b_desc), bufs, bars, tiles_m, tiles_n, blocks, PARTS, GROUP_M, STAGES)),
         ],
         [4, 1],
@@ -290,19 +296,27 @@ def reference(a, b, sa, sb):
     return torch.mm(left, right.t())
 
 
+def _is_hopper():
+    try:
+        target = triton.runtime.driver.active.get_current_target()
+    except RuntimeError:  # no GPU, and nobody stands in for one
+        return False
+    return (target.backend, target.arch) == ("cuda", 90) and not triton.knobs.runtime.interpret
+
+
 def default_config(shape, dtype):  # noqa: ARG001 - called as of every kernel file
-    """Return a good start for a shape: large tiles once they fill the product, small ones before."""
+    """Return a good start for a shape: roles on Hopper where there are rows enough, tiles as large as fill the GPU."""
     rows, cols, _ = shape
-    large = min(rows, cols) >= 1024
-    tiles = {"BLOCK_M": 128, "BLOCK_N": 128} if large else {"BLOCK_M": 64, "BLOCK_N": 64}
     stages = 2 if torch.version.hip else 3  # AMD's pipeline keeps one stage in registers
-    return {
-        "VARIANT": "pointers",
-        "GROUP_M": 8,
-        "PART_N": BLOCK,
-        "num_warps": 8 if large else 4,
-        "num_stages": stages,
-    } | tiles
+    common = {"VARIANT": "pointers", "GROUP_M": 8, "HELD": False, "num_stages": stages}
+    if rows >= 128 and _is_hopper():
+        tiles = {"VARIANT": "roles", "BLOCK_M": 128, "num_warps": 4}
+        if rows * cols < 1 << 22:  # 128 tiles of 128x256
+            return common | tiles | {"BLOCK_N": 64, "HELD": True, "num_stages": 8}
+        return common | tiles | {"BLOCK_N": 256, "num_stages": 4}
+    if min(rows, cols) >= 1024:
+        return common | {"BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8}
+    return common | {"BLOCK_M": 64 if rows > 16 else 16, "BLOCK_N": 64 if rows > 16 else 32, "num_warps": 4}
 
 
 def _plan(shape, dtype, config, multiprocessors):
@@ -316,6 +330,7 @@ def _plan(shape, dtype, config, multiprocessors):
     if knobs["VARIANT"] == "roles":
         parts = knobs["BLOCK_N"] // 64
         constexprs = {"PARTS": parts, "GROUP_M": knobs["GROUP_M"], "STAGES": knobs["num_stages"]}
+        constexprs["HELD"] = knobs["HELD"]
         return knobs, (tiles,), constexprs, {"num_warps": 4, "num_stages": 1}
     constexprs = {key: knobs[key] for key in ("BLOCK_M", "BLOCK_N", "GROUP_M")} | {"BLOCK": BLOCK}
     constexprs["WIDEN"] = triton.knobs.runtime.interpret
@@ -339,10 +354,6 @@ def _descriptor(tensor, block, variant):
     return GluonDescriptor.from_tensor(tensor, block, gl.NVMMASharedLayout.get_default_for(block, kind))
 
 
-def _multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 0
-
-
 def launch(a, b, sa, sb, *, config=None, out=None):
     """Return (A sa) (B sb)^T in bf16 for contiguous A of MxK and B of NxK in fp8, written to `out` if given.
 
@@ -356,7 +367,8 @@ def launch(a, b, sa, sb, *, config=None, out=None):
     if not fits or (sa.shape, sb.shape) != grids or not all(one.is_contiguous() for one in (a, b, sa, sb)):
         raise ValueError(f"need contiguous A of MxK, B of NxK and a scale a block of 128, got {a.shape}, {b.shape}")
     out = a.new_empty(shape[:2], dtype=torch.bfloat16) if out is None else out
-    knobs, grid, constexprs, options = _plan(shape, "fp8", config, _multiprocessors(a.device))
+    processors = torch.cuda.get_device_properties(a.device).multi_processor_count if a.device.type == "cuda" else 0
+    knobs, grid, constexprs, options = _plan(shape, "fp8", config, processors)
     kernel = _KERNELS[knobs["VARIANT"]]
     if knobs["VARIANT"] == "roles" and knobs["BLOCK_N"] not in (64, 128, 256):
         raise ValueError(f"roles multiply tiles of 64, 128 or 256 columns, not {knobs['BLOCK_N']}")

@@ -177,7 +177,7 @@ def render_kernel(roofline: KernelRoofline, times: Reach) -> str:
         f"  occupancy {occupied}, limited by {', '.join(fitting.limiters)}",
     ]
     if roofline.counted is None:
-        lines.append("  work: closed form of the operation that its file declares; machine code is not counted")
+        lines.append("  work: closed form of the operation that its file declares; its code can't be counted")
     if fitting.unknown:
         lines.append(f"  occupancy is an upper bound: {', '.join(fitting.unknown)} UNKNOWN")
     if roofline.quantisation is not None:

@@ -25,11 +25,19 @@ from kopt_kb.problem.work import Work
 from kopt_kb.static.static_profile import CompileCase, as_case
 from kopt_kb.wire import Wire
 
-__all__ = ["CountedKernel", "CountedKernels", "count_case", "count_compilation", "work_of"]
+__all__ = ["CountedKernel", "CountedKernels", "UncountedError", "count_case", "count_compilation", "work_of"]
+
+_WHY = "`kb count` says why, with the IR line"
 
 EXACT_LANES = 1 << 26
 """Memory lanes that are evaluated (once of programs that are alike but for a shift) before shapes are counted instead:
 seconds of one core."""
+
+
+class UncountedError(BadInput):
+    """Work that the IR does not tell."""
+
+    code = "KB086"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +223,7 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
     """Return the counted launch as work: useful operations by (dtype, engine), compulsory bytes by direction.
 
     Raises:
-        BadInput: Operations or bytes are unknown.
+        UncountedError: Operations or bytes are unknown.
     """
     kernel = counted.kernel
     executed = {(one.dtype, one.engine): one.amount for one in kernel.executed}
@@ -230,22 +238,14 @@ def work_of(counted: CountedKernel, dtype: str) -> Work:
     for (counted_as, engine), amounts in useful.items():
         total = _known(amounts)
         if total is None:
-            raise BadInput(
-                f"operations of {counted.compilation.name} are unknown",
-                fix="`kb count` says why, with the IR line",
-                code="KB086",
-            )
+            raise UncountedError(f"operations of {counted.compilation.name} are unknown", fix=_WHY)
         flops.append(FlopCount(counted_as, engine, total, _known(done[(counted_as, engine)])))
     moved = [
         _traffic("dram", "read", kernel.read.compulsory, kernel.read.requested),
         _traffic("dram", "write", kernel.written.compulsory, kernel.written.requested),
     ]
     if any(one is None for one in moved):
-        raise BadInput(
-            f"bytes of {counted.compilation.name} are unknown",
-            fix="`kb count` says why, with the IR line",
-            code="KB086",
-        )
+        raise UncountedError(f"bytes of {counted.compilation.name} are unknown", fix=_WHY)
     return Work(
         op=counted.compilation.name,
         shape=(),

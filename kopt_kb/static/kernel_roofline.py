@@ -18,7 +18,7 @@ from kopt_kb.kernels.compile.request import Compilation, CompileRequest, KernelC
 from kopt_kb.kernels.declared import DeclarationError, read_declared
 from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.static.counting import CountedKernel, count_compilation, work_of
+from kopt_kb.static.counting import CountedKernel, UncountedError, count_compilation, work_of
 from kopt_kb.static.limits import limits_of
 from kopt_kb.static.static_profile import CompileCase, CompiledKernel, as_case, check_shared_memory, profile_of
 from kopt_kb.wiki.registry import Platform
@@ -95,8 +95,8 @@ def _losses(
 
 
 def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work | None:
-    """Return the declared operation's work for one kernel without Triton IR; nobody knows the parts of several."""
-    if not isinstance(case, OpCase) or len(made) != 1 or made[0].ttir:
+    """Return the declared operation's work for a file of one kernel; nobody knows the parts of several."""
+    if not isinstance(case, OpCase) or len(made) != 1:
         return None
     try:
         declared = read_declared(Path(case.file))
@@ -107,15 +107,15 @@ def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work
 
 def _work(launched: Launched, grid: tuple[int, ...] | None) -> tuple[CountedKernel | None, Work]:
     """Return what the IR counts; where it holds what can't be counted, the closed form of the operation, if any."""
-    if launched.closed_form is not None and not launched.compilation.tile_ir:
+    if launched.closed_form is not None and not launched.compilation.tile_ir and not launched.compilation.ttir:
         return None, launched.closed_form
     try:
         counted = count_compilation(launched.compilation, grid)
-    except IrError:
+        return counted, work_of(counted, launched.dtype or _dtype(counted))
+    except (IrError, UncountedError):
         if launched.closed_form is None:
             raise
         return None, launched.closed_form
-    return counted, work_of(counted, launched.dtype or _dtype(counted))
 
 
 def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:

@@ -61,3 +61,15 @@ def test_machine_code_takes_the_closed_form_of_the_declared_operation(repo_root:
     assert one.to_json()["count"] is None
     with pytest.raises(BadInput, match="operations of machine code are not counted"):
         kernel_rooflines([OpCase(str(repo_root / "kernels/cuda/softmax.cu"), (8, 131072), "bf16")], platform)
+
+
+def test_a_kernel_of_warps_with_roles_takes_the_closed_form_too(repo_root: Path) -> None:
+    """Attention starts with its Gluon kernel on Hopper, whose operations nobody counts, and with Triton's elsewhere."""
+    case = OpCase(str(repo_root / "kernels/attention.py"), (1, 2, 256, 64), "bf16")
+    found = {}
+    for name in ("H100_SXM", "A100_SXM_80GB"):
+        (found[name],) = kernel_rooflines([case], Registry.open().platform(name))
+    assert [one.name for one in found.values()] == ["attention_roles", "attention_rows"]
+    assert found["H100_SXM"].counted is None
+    assert found["H100_SXM"].roofline.work == work("attention", "1x2x256x64", "bf16", causal=True)
+    assert found["A100_SXM_80GB"].counted is not None
