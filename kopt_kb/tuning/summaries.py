@@ -155,7 +155,7 @@ def _remaining(state: WorkspaceState) -> list[str]:
     if plan is not None:
         out = left_out(plan, view_of(state, b"").tried)
         for step in plan.steps:
-            why = out.get(step.id, "nobody proposed it")
+            why = out.get(step.id, f"nobody proposed it; {step.command}" if step.command else "nobody proposed it")
             if not why.startswith("tried"):
                 found.append(f"- {step.id} [{step.recommendation.impact}] {step.recommendation.text}: {why}")
     ledger = state.ledger_of(state.best) if state.best is not None else ()
