@@ -14,6 +14,7 @@ __all__ = [
     "aliases",
     "dotted_name",
     "framework_named",
+    "framework_of",
     "functions_of",
     "kernels_of",
     "marks_of",
@@ -101,6 +102,16 @@ def dotted_name(node: ast.expr, names: Mapping[str, str]) -> str:
 def functions_of(source: bytes) -> frozenset[str]:
     """Return the names of a file's functions at its top level; raises SyntaxError or ValueError if it is no Python."""
     return frozenset(one.name for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
+
+
+def framework_of(path: str, source: bytes) -> str:
+    """Return the framework that a kernel file is written in by its suffix and its decorators; nothing when unknown."""
+    if path.endswith((".cu", ".cuh")):
+        return "CUDA"
+    try:
+        return next((one.name for one in _KNOWN if kernels_of(source, one)), "")
+    except (SyntaxError, ValueError):
+        return ""
 
 
 def kernels_of(source: bytes, framework: Framework) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ kb suite KernelBench/level1 --platform H100_SXM --kernels answers --out suite
 kb suite problems --platform H100_SXM --out suite --simulate     nothing is measured
 kb suite KernelBench/level1 --platform H100_SXM --out suite      no candidates: targets of each problem
 
-Candidates are files called as their problem, in --kernels, else kernel.py or a solution beside a definition. Results go
+Candidates are files called as their problem (.py, or .cu with a header), in --kernels, else kernel.py, kernel.cu or a
+solution beside a definition. Results go
 to suite.json; --results also writes the forms of KernelBench, SOL-ExecBench and FlashInfer-Bench. A suite that is run
 again goes on where it stood.
 """
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--platform", metavar="PLATFORM", required=True, help="exact product")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder of workspaces and results")
     parser.add_argument("--kernels", metavar="DIR", help="candidates, each called as its problem")
-    parser.add_argument("--framework", metavar="NAME", default="Triton", help="language of the candidates")
+    parser.add_argument("--framework", metavar="NAME", default="", help="language of the candidates (default: as seen)")
     parser.add_argument("--only", metavar="TEXT", action="append", default=[], help="part of a path; repeatable")
     parser.add_argument("--shapes", metavar="N", type=int, default=0, help="first shapes of each problem (default all)")
     parser.add_argument("--budget-s", metavar="S", type=float, default=0.0, help="begin no problem after so long")

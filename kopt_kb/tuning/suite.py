@@ -10,11 +10,12 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from kopt_kb.analysis.frameworks import framework_of
 from kopt_kb.analysis.roofline.recorded import roof_uses
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.files import read_json
@@ -39,6 +40,7 @@ __all__ = ["Suite", "SuiteOptions", "SuiteRow", "SuiteVerdict", "run_suite"]
 
 SuiteVerdict = Literal["correct", "wrong", "not judged", "no kernel", "refused"]
 _SOLUTIONS = ("triton", "pytorch")
+_SUFFIXES = (".py", ".cu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class SuiteOptions:
         platform: Exact product.
         out: Folder of the workspaces and results.
         kernels: Folder of candidates, named as their problems are; None: those beside the problems.
-        framework: Language of the candidates.
+        framework: Language of the candidates; empty: as their suffix and decorators say, else Triton.
         words: Further words of `kb tune run`, such as --simulate.
         wikis: Wiki folders.
         shapes: Most shapes of a problem; 0: all.
@@ -61,7 +63,7 @@ class SuiteOptions:
     platform: str
     out: Path
     kernels: Path | None = None
-    framework: str = "Triton"
+    framework: str = ""
     words: tuple[str, ...] = ()
     wikis: tuple[Path, ...] = ()
     shapes: int = 0
@@ -205,15 +207,16 @@ def _kernel_of(path: Path, capsule: Capsule, options: SuiteOptions) -> Path | No
     """Return a problem's candidate: in the folder of kernels by its name, else beside it, else none."""
     names = (path.stem, path.parent.name, capsule.name)
     if options.kernels is not None:
-        files = (options.kernels / f"{name}.py" for name in names)
-        return next((one for one in files if one.is_file()), None)
+        return _first_file(options.kernels / name for name in names)
     if path.suffix == ".py":
-        files = (path.with_name(f"{path.stem}{end}.py") for end in ("_new", "_kernel"))
-        return next((one for one in files if one.is_file()), None)
-    beside = path.parent / "kernel.py"
-    if beside.is_file():
-        return beside
-    return _solution(path, options.out)
+        return _first_file(path.with_name(f"{path.stem}{end}") for end in ("_new", "_kernel"))
+    return _first_file([path.parent / "kernel"]) or _solution(path, options.out)
+
+
+def _first_file(stems: Iterable[Path]) -> Path | None:
+    """Return the first candidate of that name, in any language that a kernel file can be written in."""
+    files = (stem.with_name(f"{stem.name}{suffix}") for stem in stems for suffix in _SUFFIXES)
+    return next((one for one in files if one.is_file()), None)
 
 
 def _solution(path: Path, out: Path) -> Path | None:
@@ -233,7 +236,9 @@ def _task(capsule: Capsule, kernel: Path | None, options: SuiteOptions) -> Task:
     stated = stated_problem(capsule)
     return Task(
         platform=options.platform,
-        framework=options.framework if kernel is not None else "",
+        framework=""
+        if kernel is None
+        else options.framework or framework_of(kernel.name, kernel.read_bytes()) or "Triton",
         kernel_demo=kernel,
         problem=stated.problem,
         allow_unknown=True,

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kopt_kb.errors import BadInput
+from kopt_kb.runners.problems.find import read_problem
 from kopt_kb.tuning import suite
 from kopt_kb.tuning.suite import SuiteOptions, run_suite
 from kopt_kb.wiki.registry import Registry
@@ -49,6 +50,26 @@ def test_each_is_a_row(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
     before = journal.read_bytes()
     assert run_suite(problems, options, Registry.open(wiki_root), said.append) == found
     assert journal.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "framework"),
+    [
+        ("kernel.py", KERNEL, "Triton"),
+        ("kernel.cu", "/* kb\nop = 'sums_with'\n*/", "CUDA"),
+        ("kernel.py", "import cuda.tile as ct\n\n\n@ct.kernel\ndef k(x):\n    pass\n", "cuTile"),
+        ("kernel.py", "def launch(x):\n    return x\n", "Triton"),
+    ],
+)
+def test_candidates_are_of_any_language(name: str, text: str, framework: str, problems: Path, tmp_path: Path) -> None:
+    """As suffix and decorators say."""
+    (problems / "with" / "kernel.py").unlink()
+    (problems / "with" / name).write_text(text)
+    options, path = SuiteOptions("T10", tmp_path / "out"), problems / "with" / "problem.toml"
+    capsule = read_problem(path)
+    found = suite._kernel_of(path, capsule, options)
+    assert found == problems / "with" / name
+    assert suite._task(capsule, found, options).framework == framework
 
 
 def test_nothing_is_begun_after_the_budget(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
