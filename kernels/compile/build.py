@@ -103,7 +103,8 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
         raise BadInput(
             "the file has no static_cases(shape, dtype, config)",
             where=case.file,
-            fix="name a kernel and its arguments instead",
+            fix="name a kernel and its arguments (--kernel, --arg, --grid), or give the folder that kb record makes "
+            "of its launcher",
             code="KB080",
         )
     try:

@@ -30,7 +30,13 @@ from kopt_kb.kernels.cutile import is_tile_file
 
 __all__ = ["ModulePlace", "Published", "import_name", "load_published", "missing_package", "place_of"]
 
-_OURS = {"triton": "install kopt-kb[static]", "torch": "install kopt-kb[gpu]"}
+_OURS = {
+    package: f"install kopt-kb[{extra}]"
+    for package, extra in (
+        ("triton", "static"), ("torch", "gpu"), ("helion", "helion"), ("tilelang", "tilelang"), ("cutlass", "cute"),
+        ("flydsl", "flydsl"),
+    )
+}  # fmt: skip
 """Package that this program can bring along → how."""
 
 

@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
 def _of_file(args: argparse.Namespace, target: str) -> Mapping[str, Resources]:
     """Return the resources of the kernels of a machine code file."""
     from kopt_kb.static.code_file import code_resources
+    from kopt_kb.static.isa_file import refuse_source
 
+    refuse_source(args.file)
     taken = {"--registers": args.registers, "--agprs": args.agprs, "--sgprs": args.sgprs, "--record": args.record}
     if both := [name for name, value in taken.items() if value]:
         raise BadInput(f"{both[0]} with a file", where=args.file, fix="leave one of them out", code="KB103")

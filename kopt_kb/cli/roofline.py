@@ -50,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
     add_kernel(parser)
     add_problem(parser)
+    parser.add_argument(
+        "--config", metavar="NAME=VALUE", action="append", dest="option", help="value of the file's tuning space"
+    )
     parser.add_argument("--profile", metavar="REPORT", help="profiler report with measured times of the file's kernels")
     parser.add_argument(
         "--time", metavar="52us", action="append", default=[], help="time you measured, with its unit; one a roofline"

@@ -148,7 +148,8 @@ def count_compilation(
         return CountedKernel(compilation, counted, "exact")
     if not compilation.ttir:
         what = f"{compilation.name} has no Triton IR: operations of machine code are not counted"
-        raise BadInput(what, fix="take the operation's closed form: kb roofline --op OP --shape MxN", code="KB086")
+        fix = "kb roofline FILE takes the closed form of the operation that the file declares, --op OP that of any"
+        raise BadInput(what, fix=fix, code="KB086")
     if not launch:
         raise BadInput(f"no launch grid for {compilation.name}", fix="give --grid X[,Y[,Z]]", code="KB087")
     if mode not in {"auto", "exact", "shape"}:

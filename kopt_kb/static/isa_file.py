@@ -7,12 +7,14 @@ from pathlib import Path
 
 from kopt_kb.analysis.isa.model import IsaScan
 from kopt_kb.analysis.isa.scan import scan_text
+from kopt_kb.errors import BadInput
 from kopt_kb.files import open_input, refused
 from kopt_kb.kernels.compile.disassemble import binary_text
 
-__all__ = ["scan_file"]
+__all__ = ["refuse_source", "scan_file"]
 
 _ELF = b"\x7fELF"
+_SOURCES = (".py", ".cu", ".cuh", ".hip", ".toml")
 
 
 def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
@@ -26,6 +28,7 @@ def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
         BadInput: The file is absent or none of these.
         MissingTool: A binary without the disassembler for it.
     """
+    refuse_source(path)
     with open_input(path) as stream:
         try:
             if stream.peek(len(_ELF))[: len(_ELF)] == _ELF:
@@ -34,3 +37,17 @@ def scan_file(path: str | Path, *, kernel: str = "") -> tuple[IsaScan, ...]:
             return scan_text(lines, where=str(path), kernel=kernel)
         except OSError as error:
             raise refused(error, path) from error
+
+
+def refuse_source(path: str | Path) -> None:
+    """Refuse a kernel's source, or the header of one, where its machine code is wanted; say what reads it.
+
+    Raises:
+        BadInput: The file is source by its suffix.
+    """
+    if Path(path).suffix not in _SOURCES:
+        return
+    fix = f"kb compile {path} shows its instructions and what fits; kb record keeps its code objects"
+    if Path(path).suffix == ".hip":
+        fix = "hipcc makes its code object, which is read here (docs/languages.md)"
+    raise BadInput("is a kernel's source, no machine code", where=str(path), fix=fix, code="KB116")

@@ -27,6 +27,12 @@ def admit(task: Task, registry: Registry) -> None:
     if demo is None or task.project is not None:
         return
     source = read_demo(demo)
+    if demo.suffix == ".toml" or source[:4] == b"\x7fELF":
+        fix = (
+            "name the .cu or .py that the header stands in; machine code is checked and timed by kb record, kb verify "
+            "record and kb bench record"
+        )
+        raise BadInput("no source that a workspace could edit", where=str(demo), fix=fix, code="KB319")
     route = choose_route(task.route, demo, source, task.framework, has_reference=bool(task.reference))
     if route != "kernel":
         return

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.errors import BadInput
 from kopt_kb.static.isa_file import scan_file
 
@@ -16,6 +19,26 @@ def test_text_is_recognised_whatever_its_name(tmp_path):
     path.write_text(PTX)
     (scan,) = scan_file(path)
     assert (scan.kernel, scan.isa, scan.target) == ("k", "ptx", "sm_100")
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [("k.py", "kb compile"), ("k.cu", "kb record"), ("k.toml", "kb compile"), ("k.hip", "hipcc")],
+)
+def test_source_is_refused_with_what_reads_it(name: str, fix: str, tmp_path: Path) -> None:
+    """By its suffix, before anything is read; docs/languages.md has the table."""
+    with pytest.raises(BadInput, match="a kernel's source") as caught:
+        scan_file(tmp_path / name)
+    assert fix in caught.value.fix
+
+
+def test_the_table_of_languages_names_what_is_known(repo_root: Path) -> None:
+    """Every framework that is recognised, and every language of a header."""
+    table = (repo_root / "docs" / "languages.md").read_text()
+    told = {row.split("|")[1].strip().lower().replace(" ", "") for row in table.splitlines() if row.startswith("| ")}
+    known = {name for name in ("Triton", "Gluon", "CuteDSL", "cuTile", "FlyDSL") if framework_named(name) is not None}
+    assert {name.lower() for name in known} == {"triton", "gluon", "cutedsl", "cutile", "flydsl"}
+    assert {name.lower() for name in known} | {"tilelang", "helion", "cudac++", "hip"} <= told
 
 
 @pytest.mark.triton
