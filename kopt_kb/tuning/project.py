@@ -11,7 +11,7 @@ from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.runners.candidate.answers import Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
-from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
+from kopt_kb.runners.project.bundle import bundle, bundle_of, checked_out, files_of
 from kopt_kb.runners.project.file import ProjectFile, read_project
 from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
 from kopt_kb.tuning.decision import GateResult
@@ -33,9 +33,6 @@ __all__ = ["ProjectAdapter"]
 
 _MAX_CONFIRMATIONS = 2
 """How often a campaign asks for the same confirmation when it could not be measured, before it ends."""
-
-CHECKED_OUT = "project"
-"""Folder of a workspace that shows the best version's editable files besides the kernel source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +135,7 @@ class ProjectAdapter:
 
     def checked_out(self, source: bytes) -> dict[str, bytes]:
         """Return path in the workspace → bytes: kernel.py is the kernel source, the rest lies in a folder."""
-        files = files_of(source)
-        own = self.project.kernel_source
-        return {
-            "kernel.py": files[own].encode(),
-            **{f"{CHECKED_OUT}/{path}": text.encode() for path, text in files.items() if path != own},
-        }
+        return checked_out(source, self.project.kernel_source)
 
     def policy(self, policy: Policy) -> Policy:
         """Return the policy with the project's core shapes, and without a required lint where it knows no language.

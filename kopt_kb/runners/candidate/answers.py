@@ -144,7 +144,7 @@ class JudgedOutput(Wire):
         trial: Inputs, by the name that the operation gives them.
         part: 0, or 1 for the second run of a trial.
         seed: Of the inputs.
-        device: Where they were drawn: those of a GPU are drawn nowhere else.
+        device: Where they were drawn; empty: on a GPU where there was one, and then nowhere else.
         sha256: Of the result's bytes.
         extents: Of the result.
         dtype: Its storage type.

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 
-__all__ = ["bundle", "bundle_of", "files_of", "unified_diff"]
+__all__ = ["CHECKED_OUT", "bundle", "bundle_of", "checked_out", "files_of", "unified_diff"]
+
+CHECKED_OUT = "project"
+"""Folder of a workspace with the best version's files beside its kernel."""
 
 
 def bundle(files: Mapping[str, str]) -> bytes:
@@ -31,6 +34,14 @@ def files_of(data: bytes) -> dict[str, str]:
     if not isinstance(files, dict) or not all(isinstance(one, str) for one in files.values()):
         raise BadInput("is no bundle of project files", where="candidate", code="KB411")
     return files
+
+
+def checked_out(source: bytes, kernel_source: str) -> dict[str, bytes]:
+    """Return path in a workspace → bytes of a bundle: kernel.py is the kernel source, the rest lies in a folder."""
+    return {
+        "kernel.py" if path == kernel_source else f"{CHECKED_OUT}/{path}": text.encode()
+        for path, text in files_of(source).items()
+    }
 
 
 def unified_diff(old: Mapping[str, str], new: Mapping[str, str]) -> str:

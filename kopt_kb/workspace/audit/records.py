@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from kopt_kb.errors import MissingTool
+from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
+from kopt_kb.runners.project.bundle import CHECKED_OUT, checked_out
+from kopt_kb.runners.project.file import read_project
 from kopt_kb.wire import WireError
 from kopt_kb.workspace.anchors import commit_anchors
 from kopt_kb.workspace.audit.findings import AuditFinding
@@ -48,6 +51,8 @@ def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: Objec
                 named.setdefault(sha, (event.seq, f"{event.kind}.{field}"))
     if state.problem.own is not None:  # the reference that a problem outside the list is judged by
         named.setdefault(state.problem.own.reference, (1, "workspace_created.problem.own.reference"))
+    if state.task.project is not None:
+        named.setdefault(state.task.project.blob, (1, "workspace_created.problem.task.project.blob"))
     for sha, (seq, what) in named.items():
         try:
             store.get(sha)
@@ -58,7 +63,10 @@ def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: Objec
 def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
     """Yield a finding when kernel.py is not the best version; before one was accepted it may be anything."""
     best = state.best
-    if best is None or best.snapshot is None or state.task.project is not None:
+    if best is None or best.snapshot is None:
+        return
+    if state.task.project is not None:
+        yield from _project_findings(layout, state, (state.task.project.blob, best.snapshot.blob), best.number, store)
         return
     fix = f"`kb tune` and `kb bench` start from v{best.number}: keep your edit elsewhere and check that version out"
     try:
@@ -74,6 +82,35 @@ def kernel_findings(layout: Layout, state: WorkspaceState, store: ObjectStore) -
         yield AuditFinding(
             "kernel", layout.kernel.name, 0, f"{layout.kernel.name} can't be read: {error.strerror or error}", fix
         )
+
+
+def _project_findings(
+    layout: Layout, state: WorkspaceState, blobs: tuple[str, str], number: int, store: ObjectStore
+) -> Iterator[AuditFinding]:
+    """Yield a finding for each file of a workspace that is not the best version's; of which: project file, source."""
+    project, best = blobs
+    try:
+        kernel = read_project(store.get(project), "project.toml").kernel_source
+        versions = [checked_out(store.get(sha), kernel) for sha in (best, *_accepted_since(state))]
+    except BadInput:
+        return  # a finding of its own
+    folder = layout.root / CHECKED_OUT
+    there = {f"{CHECKED_OUT}/{one.relative_to(folder).as_posix()}" for one in folder.rglob("*") if not one.is_dir()}
+    found = [
+        [name for name in sorted({*version, *there}) if not _holds(layout.root / name, version.get(name))]
+        for version in versions
+    ]
+    fix = f"`kb tune` starts from v{number}: keep your edit elsewhere and check that version out"
+    for name in min(found, key=len):
+        text = f"{name} is not that of v{number}, the last accepted version"
+        yield AuditFinding("kernel", name, 0, text, fix)
+
+
+def _holds(path: Path, wanted: bytes | None) -> bool:
+    try:
+        return wanted is not None and read_regular(path) == wanted
+    except OSError:
+        return False
 
 
 def _accepted_since(state: WorkspaceState) -> Iterator[str]:

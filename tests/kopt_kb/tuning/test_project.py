@@ -65,7 +65,21 @@ def test_a_campaign_from_baseline_to_target(make_project, project_campaign: Make
     assert set(state.rounds[7].times("v0")) == set(PLAIN)
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()
     assert "TILE = 512" in workspace.layout.kernel.read_text()
-    assert (workspace.layout.root / "project/ops/config.py").read_text() == "STAGES = 2.2\n"
+    config = workspace.layout.root / "project/ops/config.py"
+    assert config.read_text() == "STAGES = 2.2\n"
+    config.write_text("STAGES = 9\n")
+    workspace.layout.kernel.unlink()
+    (config.parent / "more.py").symlink_to("/dev/zero")
+    project_file = workspace.layout.objects / state.task.project.blob
+    kept = project_file.read_bytes()
+    found = audit(workspace.layout.root, Registry.open(wiki_root)).findings
+    assert [(one.code, one.file) for one in found] == [
+        ("kernel", "kernel.py"), ("kernel", "project/ops/config.py"), ("kernel", "project/ops/more.py"),
+    ]  # fmt: skip
+    project_file.chmod(0o644)
+    project_file.write_bytes(kept + b"#")
+    found = audit(workspace.layout.root, Registry.open(wiki_root)).findings
+    assert [one.code for one in found] == ["object"], "what the project file says is asked first"
 
 
 def test_the_project_itself_is_never_written(make_project, project_campaign: Make, project_root: Path) -> None:

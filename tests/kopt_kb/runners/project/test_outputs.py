@@ -117,6 +117,7 @@ def test_a_right_kernel_is_compared_kept_and_compared_again(checked: Callable[..
     assert {one.shape for one in found.outputs} == set(SHAPES)
     assert found.basis is not None and found.basis.trust in {"isolated", "reported"}
     assert 0 < (found.rel_l2_err or 0) < 1e-3
+    assert {one.device for one in found.outputs if one.content} == {"cpu"}, "others can't be drawn again anywhere"
     again = read_answer("check", plain(parse(canonical(found.to_json()))))
     assert again == found
     file = packaged_reference("gemm")
