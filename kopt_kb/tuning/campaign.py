@@ -184,8 +184,9 @@ class Campaign:
                     break
         except KeyboardInterrupt:
             self.stop("user")
-        if session.journal.head.seq != self._rendered_seq:
-            self._render()  # a new start, or the machine, that no round followed
+        finally:
+            if session.journal.head.seq != self._rendered_seq:
+                self._render()  # a new start, the machine or what it waits for, that no round followed
         return report_of(session.state(), self._policy)
 
     def _step_in_time(self) -> bool:

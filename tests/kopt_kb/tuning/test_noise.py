@@ -14,10 +14,11 @@ from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.decision import GateResult, decide
 from kopt_kb.tuning.machine import lacks_noise
 from kopt_kb.tuning.noise import noise_floor_pct, noise_of
-from kopt_kb.tuning.options import CampaignOptions, Settings
+from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -186,6 +187,19 @@ def test_a_wrong_machine_is_refused_on_resume(
     with campaign(workspace, executor) as one, pytest.raises(error, match=said):
         one.run()
     assert (executor.jobs, len(events(workspace, "blocked"))) == (["environment"], 1)
+
+
+def test_a_new_start_that_is_refused_shows_in_the_views(workspace: Workspace) -> None:
+    """What was written before the refusal leaves no view behind the journal."""
+    with campaign(workspace, Card()) as one:
+        one.run(Budget(rounds=1))
+    assert workspace.state().stopped is not None
+    missing = Card(environment={"missing": "no GPU is visible to torch"})
+    with campaign(workspace, missing) as one:
+        one.restart()
+        with pytest.raises(MissingTool):
+            one.run()
+    assert not render_workspace(workspace).written
 
 
 def test_a_best_version_of_another_device_is_not_evaluable_after_a_restart(workspace: Workspace) -> None:
