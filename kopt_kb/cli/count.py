@@ -1,4 +1,4 @@
-r"""Count the work of Triton kernels from their IR: operations by type and engine, bytes, intensity by level.
+r"""Count the work of Triton and cuTile kernels from their IR: operations by type and engine, bytes, intensity by level.
 
 kb count kernels/rms_norm.py --shape 8192x4096 --dtype bf16
 kb count my.py --kernel add --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 'fp32[1000003]' --arg 1000003 \

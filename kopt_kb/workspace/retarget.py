@@ -90,7 +90,7 @@ def parse_threshold(text: str) -> Fraction:
         limit = Fraction(0)
     if not 0 < limit < 1:
         fix = "for example 0.01; it lies between 0 and 1"
-        raise BadInput(f"{text!r} is no relative error", where="--threshold", fix=fix, code="KB105")
+        raise BadInput(f"{text!r} is no relative error", where="--tolerance", fix=fix, code="KB105")
     return limit
 
 
