@@ -94,9 +94,9 @@ def against_the_best(goal: Goal, kernel: Path) -> dict[str, Any]:
     """Time the tuned kernel, the packaged one's best known settings and the opponents in turn, cold and checked."""
     module = load_module(str(kernel))
     configs = next(one for name, shape, one in record.CASES if (name, shape) == (goal.kernel, goal.shape))
-    found = record.contenders(goal.kernel, goal.shape, configs)
-    found["tuned"] = lambda inputs, out: module.launch(*inputs, out=out)
     buffers = record.Buffers(goal.kernel, goal.shape)
+    found = record.contenders(goal.kernel, goal.shape, configs, buffers)
+    found["tuned"] = lambda inputs, out: module.launch(*inputs, out=out)
     good, left = buffers.checked(found)
     if "tuned" in left:
         return {"failed": left["tuned"]}
