@@ -154,6 +154,7 @@ def _uncountable(machine: Machine, op: Op, weight: Array, body: Region, conditio
     condition was counted once before; one that nothing is carried to touches the same bytes whenever it runs again.
     """
     outer, position = machine.tally, machine.tape.position
+    blurred, notes = machine.tape.blurred, dict(machine.tape.tally.notes)
     machine.tally = IrTally()
     carried = body.entry.parameters
     if op.name == "scf.for":
@@ -166,6 +167,7 @@ def _uncountable(machine: Machine, op: Op, weight: Array, body: Region, conditio
         _run_region(machine, condition, weight)
     machine.tally = outer
     machine.tape.forget(position)
+    machine.tape.blurred, machine.tape.tally.notes = blurred, notes
     trip = [*trial.amounts.items(), *again.amounts.items()]
     flops = sum(n for key, n in trip if key[:2] == ("executed", "flops"))
     moved = sum(n for key, n in trip if key[0] == "requested")

@@ -166,6 +166,32 @@ def test_products_onto_tensor_memory(product: str, left: str, dtype: str, depth:
     assert (flops.dtype, flops.engine, flops.amount.value) == (dtype, "matrix", 2 * 128 * 32 * depth)
 
 
+WORK_COUNTER = """    %one = arith.constant 1 : i32
+    %first = tt.atomic_rmw add, acq_rel, gpu, %n, %one, %yes : (!tt.ptr<i32>, i32, i1) -> i32
+    %last = scf.while (%tile = %first) : (i32) -> (i32) {{
+      %more = arith.cmpi slt, %tile, %m : i32
+      scf.condition(%more) %tile : i32
+    }} do {{
+    ^bb0(%tile: i32):
+      %mine = tt.splat %tile : i32 -> tensor<64xi32, #blocked>
+      %on = arith.cmpi slt, %r, %mine : tensor<64xi32, #blocked>
+{body}
+      %next = tt.atomic_rmw add, acq_rel, gpu, %n, %one, %yes : (!tt.ptr<i32>, i32, i1) -> i32
+      scf.yield %next : i32
+    }}"""
+
+
+def test_a_loop_that_ends_by_a_work_counter_is_a_lower_bound_that_says_what_a_trip_costs() -> None:
+    """What was tried of its body leaves no other mark: useful work is a bound, not unknown."""
+    inner = THROUGH_SHARED.replace("%in", "%on").replace("    ", "      ")
+    text = HEAD + BODY.format(body=WORK_COUNTER.format(body=inner)).replace("%m: i32)", "%m: i32, %n: !tt.ptr<i32>)")
+    tensors = {"p": TensorArg((64,), "fp16"), "q": TensorArg((64,), "fp16"), "n": TensorArg((1,), "int32"), "m": 4}
+    count = count_ir(text, 8, tensors, mode="exact").kernels[0]
+    assert [(f.amount.value, f.amount.exactness) for f in count.useful] == [(0, "lower")]
+    (note,) = count.notes
+    assert "one trip of one program costs 64 FLOP" in note.text
+
+
 def test_a_form_that_is_not_known_is_an_error_with_its_line() -> None:
     """Never a silent zero."""
     with pytest.raises(IrError, match="a form this reader does not know"):
