@@ -141,11 +141,8 @@ def test_no_example_has_a_deadline() -> None:
     assert HealthCheck.too_slow in settings().suppress_health_check
 
 
-SHARED_NAMES = {
-    "Asker", "BlobReader", "Block", "Bools", "Bound", "Driver", "Ints", "Member", "Page", "Space", "StopReason", "Trial",
-    "Vendor",
-}  # fmt: skip
-"""Names that two rooms give to the same or nearly the same; the list may only become shorter."""
+SHARED_NAMES = {"Bools", "Ints", "Vendor"}
+"""Names that two rooms give to the same; the list may only become shorter."""
 
 
 def public_types(tree: ast.Module) -> set[str]:

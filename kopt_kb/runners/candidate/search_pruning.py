@@ -27,7 +27,7 @@ __all__ = ["PRUNED", "Pruner", "SearchPruner", "pruner_of", "pruning_rules"]
 PRUNED = ("shared_memory", "cannot_launch", "spills", "compiler")
 """Reasons that prune; a crash, a limit or arguments that don't fit leave a configuration unjudged."""
 
-Cases = Callable[[str], Callable[[Config], CompileCase | None]]
+CaseOfConfig = Callable[[str], Callable[[Config], CompileCase | None]]
 """From a shape to the launch of each of its configurations."""
 
 _COMPILE_S = 20.0
@@ -69,7 +69,7 @@ class SearchPruner:
 
     def __init__(
         self,
-        cases: Cases,
+        cases: CaseOfConfig,
         target: str,
         limits: Limits,
         budget_s: float,
