@@ -109,6 +109,7 @@ def _glance(values: Lookup) -> str:
     found = []
     for name, begins in _GLANCE.items():
         rows = [row for row in values.specs if row.key == begins or ("[" in begins and row.key.startswith(begins))]
+        rows = [row for row in rows if "scope=" not in row.key]  # a rack's rate is no GPU's
         if rows:
             found.append(f"{name} {' or '.join(dict.fromkeys(f'{row.value} {row.unit}' for row in rows))}")
     return "; ".join(found)

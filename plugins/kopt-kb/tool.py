@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TextIO
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.wiki.group import group
@@ -57,12 +58,59 @@ def lint_tool(registry: Registry, request: dict[str, Any]) -> dict[str, Any]:
 TOOLS = {"lookup": lookup_tool, "lint": lint_tool}
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_conditions(value: object) -> bool:
+    return isinstance(value, list) and all(_is_text(word) for word in value)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and _is_text(one.get("path")) and isinstance(one.get("text"), str) for one in value
+    )
+
+
+NEEDS: dict[str, tuple[tuple[str, Callable[[object], bool], str], ...]] = {
+    "lookup": (("platform", _is_text, "a product, target or architecture, as a text"),),
+    "lint": (("texts", _are_texts, "a list of objects with path and text"),),
+}
+MAY: dict[str, tuple[tuple[str, Callable[[object], bool], str], ...]] = {
+    "lookup": (
+        ("metric", _is_text, "the name of a metric"),
+        ("conditions", _is_conditions, "a list of axis=value texts"),
+    ),
+    "lint": (("level", lambda value: isinstance(value, str) and value in LEVELS, f"one of {', '.join(LEVELS)}"),),
+}
+
+
+def asked(tool: str, source: TextIO) -> dict[str, Any]:
+    """Return the request of a tool.
+
+    Raises:
+        BadInput: It is no JSON object, lacks a field or has one of another kind.
+    """
+    try:
+        request = json.load(source)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"no JSON: {error}", where="stdin", fix="write one JSON object", code="KB104") from None
+    if not isinstance(request, dict):
+        raise BadInput("no JSON object", where="stdin", fix="write one JSON object", code="KB104")
+    for name, right, kind in (*NEEDS[tool], *(one for one in MAY[tool] if request.get(one[0]) is not None)):
+        if not right(request.get(name)):
+            raise BadInput(f"{name} is missing or of another kind", where="stdin", fix=f"it is {kind}", code="KB104")
+    return {name: value for name, value in request.items() if value is not None}
+
+
 def main() -> None:
     """Answer one request."""
+    if sys.argv[1:2] == [] or sys.argv[1] not in TOOLS:
+        sys.exit(f"tool.py: name one tool: {', '.join(TOOLS)}")
     registry = Registry.open()
     answer: dict[str, Any] = {"data": data_version(registry.wikis).to_json()}
     try:
-        answer |= TOOLS[sys.argv[1]](registry, json.load(sys.stdin))
+        answer |= TOOLS[sys.argv[1]](registry, asked(sys.argv[1], sys.stdin))
     except KoptError as error:
         answer["error"] = {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}
     try:

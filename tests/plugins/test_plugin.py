@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+
+from kopt_kb.errors import BadInput
 
 WORDS = {
     "type", "description", "properties", "required", "additionalProperties", "items", "enum", "minLength", "minimum",
@@ -83,3 +87,25 @@ def test_lint(repo_root: Path) -> None:
     assert [one["level"] for one in answer["findings"]] == ["error", "warning"]
     assert (answer["claims"], answer["errors"], answer["left_out"]) == (2, 1, 0)
     assert answer["data"]["version"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "request_text"),
+    [
+        ("lint", "x"),
+        ("lint", "[]"),
+        ("lint", "{}"),
+        ("lint", '{"texts": [1]}'),
+        ("lint", '{"texts": [], "level": "loud"}'),
+        ("lookup", '{"platform": 5}'),
+        ("lookup", '{"platform": "H20", "conditions": "dtype=fp8"}'),
+    ],
+)
+def test_a_request_that_is_none_is_answered(repo_root: Path, tool: str, request_text: str) -> None:
+    """No JSON, no object, a field too few or of another kind: refused with a reason, never a trace."""
+    made = importlib.util.spec_from_file_location("plugin_tool", _plugin(repo_root)[0] / "tool.py")
+    assert made is not None and made.loader is not None
+    module = importlib.util.module_from_spec(made)
+    made.loader.exec_module(module)
+    with pytest.raises(BadInput):
+        module.asked(tool, io.StringIO(request_text))

@@ -55,3 +55,9 @@ def test_a_star_is_explained_where_it_stands(capsys: pytest.CaptureFixture[str])
     assert "* an exception to a physics rule, or the chosen side of a conflict" in capsys.readouterr().out
     assert main(["lookup", "H20", "sm_count"]) == 0
     assert "* an exception" not in capsys.readouterr().out
+
+
+def test_the_first_line_is_of_one_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a rack or a superchip of them has stands below, not beside it."""
+    assert main(["lookup", "RUBIN"]) == 0
+    assert " or " not in capsys.readouterr().out.split("\n")[1]
