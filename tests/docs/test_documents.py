@@ -5,6 +5,7 @@ Every `kb` line, of those too, is one that today's commands take.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import re
@@ -146,10 +147,15 @@ def test_no_block_escapes() -> None:
     assert 10 < len(special) <= 20, [block.needs for block in special]
 
 
+@pytest.fixture(scope="module")
+def parser() -> argparse.ArgumentParser:
+    """All commands, declared once."""
+    return whole_parser()
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if _lines(page, everything=True)])
-def test_commands_are_those_of_today(page: str) -> None:
+def test_commands_are_those_of_today(page: str, parser: argparse.ArgumentParser) -> None:
     """Each `kb` line parses: command, options and choices exist."""
-    parser = whole_parser()
     for line in _lines(page, everything=True):
         words = _kb_words(line)
         if words and words[0] != "units":  # the command that add_a_command.md adds
