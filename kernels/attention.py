@@ -34,7 +34,7 @@ VARIANTS = [
         "name": "roles", "category": "latency_hiding", "targets": ["sm_90"],
         "summary": "a warp copies tiles, two warpgroups multiply in turns: a softmax hides behind the other's products",
         "precondition": "S % 128 == 0 and D % 64 == 0 and D <= 128 and element_bytes == 2",
-        "config": {"VARIANT": "roles", "TOGETHER": 4, "TURNS": True, "num_warps": 4, "num_stages": 2},
+        "config": {"VARIANT": "roles", "TOGETHER": 4, "TURNS": False, "num_warps": 4, "num_stages": 2},
         "knobs": ["TOGETHER", "TURNS", "num_stages"],
     },
     {
@@ -328,7 +328,7 @@ def default_config(shape, dtype):
     tiles = {"BLOCK_M": rows, "BLOCK_N": 64 if dtype != "fp32" else 32, "num_warps": rows // 16}
     fits = not shape[2] % 128 and shape[3] in (64, 128) and dtype != "fp32"
     kind = "roles" if fits and _is_hopper() else "rows"
-    return {"VARIANT": kind, **tiles, "TOGETHER": 4, "TURNS": True, "num_stages": 2}
+    return {"VARIANT": kind, **tiles, "TOGETHER": 4, "TURNS": False, "num_stages": 2}
 
 
 def _plan(shape, dtype, config, causal, multiprocessors):
