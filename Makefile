@@ -31,6 +31,7 @@ lint: $(TEST)/ready
 types: $(TEST)/ready
 	$(TEST)/bin/mypy
 	$(TEST)/bin/mypy tests/typing
+	$(TEST)/bin/mypy --config-file benchmarks/mypy.ini benchmarks/*.py
 
 # Every test that tests/slow.txt does not name. Compiled code is kept: without it pytest rewrites every test and module
 # anew in each worker, which is half the time of collecting.

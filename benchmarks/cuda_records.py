@@ -109,7 +109,7 @@ def decided(triton: Path, cuda: Path, op: str) -> dict[str, Any]:
     """Hold CUDA C++ against Triton."""
     with judges(packaged_file(op) or triton) as made:
         result = contest(made, {"one": triton}, {"one": cuda})
-    times = {"triton_us": None, "cuda_us": None}
+    times: dict[str, float | None] = {"triton_us": None, "cuda_us": None}
     if result.shapes:
         one = result.shapes[0]
         times = {"triton_us": round(one.incumbent_s * 1e6, 3), "cuda_us": round(one.candidate_s * 1e6, 3)}
@@ -184,8 +184,8 @@ def moves_alike() -> dict[str, Any]:
         driver.write(places[0], bytes(data))
         driver.move(places[1], places[0], what)
         wrong += [] if driver.read(places[1], target.end_bytes) == bytes(expected) else [name]
-        for one in places:
-            driver.free(one)
+        for address in places:
+            driver.free(address)
     if wrong:
         raise ValueError(f"moves differ from their twin: {', '.join(wrong)}")
     return {"moves": [name for name, _, _ in MOVES]}
@@ -211,8 +211,8 @@ def moves_fast() -> dict[str, Any]:
             driver.synchronize()
         seconds = driver.elapsed_s(*events)
         found[name] = {"us": seconds * 1e6, "TB_per_s": (source.end_bytes + target.end_bytes) / seconds / 1e12}
-        for one in places:
-            driver.free(one)
+        for address in places:
+            driver.free(address)
     return found
 
 

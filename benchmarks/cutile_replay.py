@@ -44,8 +44,8 @@ def main() -> None:
         other = record.with_name(record.name.replace("ct_", "tr_", 1))
         if other.is_dir():
             said = ran("bench", "record", str(other), str(record), "--least-gain", "1")
-            wanted = ("verdict", "reason", "ratio", "quads", "dropped", "seconds", "trust")
-            found["contests"][name.removeprefix("ct_")] = {one: said.get(one) for one in wanted}
+            told = ("verdict", "reason", "ratio", "quads", "dropped", "seconds", "trust")
+            found["contests"][name.removeprefix("ct_")] = {one: said.get(one) for one in told}
         args.out.write_text(json.dumps(found, indent=1) + "\n")
         print(name, found["verify"][name]["passed"], found["contests"].get(name.removeprefix("ct_"), {}).get("ratio"))
 

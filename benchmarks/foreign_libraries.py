@@ -47,7 +47,8 @@ def libraries(text: str) -> list[Library]:
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
         if words and words[0].startswith("["):
-            found.append(Library(*" ".join(words).strip("[]").split()))
+            name, commit, root, kernels = " ".join(words).strip("[]").split()
+            found.append(Library(name, commit, root, kernels))
         elif words:
             found[-1].calls.append(words)
     return found
@@ -131,9 +132,10 @@ class Tally:
 def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
     """Return what becomes of a record's launches."""
     from kopt_kb.errors import KoptError
+    from kopt_kb.problem.work import Work
     from kopt_kb.runners.replay.recorded import recorded
     from kopt_kb.static.counting import count_compilation, work_of
-    from kopt_kb.static.kernel_roofline import rooflines_of
+    from kopt_kb.static.kernel_roofline import Launched, rooflines_of
     from kopt_kb.static.limits import limits_of
     from kopt_kb.static.static_profile import check_shared_memory, profile_of
 
@@ -145,7 +147,7 @@ def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
         steps = {
             "compiled": lambda one=one: check_shared_memory([profile_of(one)], limits_of(platform)),
             "counted": lambda one=one: work_of(count_compilation(one), "fp32"),
-            "rooflined": lambda one=one: rooflines_of([(one, "")], platform),
+            "rooflined": lambda one=one: rooflines_of([Launched(one)], platform),
         }
         for name, step in steps.items():
             try:
@@ -155,7 +157,7 @@ def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
             else:
                 setattr(tally, name, getattr(tally, name) + 1)
                 tally.exact += (
-                    name == "counted"
+                    isinstance(found, Work)
                     and all(part.useful.exactness == "exact" for part in found.flops)
                     and all(part.compulsory.exactness == "exact" for part in found.bytes)
                 )

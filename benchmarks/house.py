@@ -33,8 +33,10 @@ def docstring_lines(tree: ast.Module) -> set[int]:
     """Return the lines of docstrings."""
     found: set[int] = set()
     for node in ast.walk(tree):
-        is_documented = isinstance(node, ast.Module | ast.ClassDef | Function)
-        if is_documented and ast.get_docstring(node, clean=False) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
             found.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     return found
 

@@ -39,8 +39,10 @@ from kopt_kb.wiki.registry import Registry  # noqa: E402
 ROWS = [(8192, 4096), (16384, 8192), (4096, 16384)]
 CASES = [(op, shape) for op in ("rms_norm", "softmax", "layer_norm") for shape in ROWS]
 CASES += [("cross_entropy", shape) for shape in [(8192, 32000), (4096, 128256)]]
-_ONE = [{"VARIANT": "single_pass", "BLOCK_ROWS": 1, "num_warps": warps, "STREAM": False} for warps in (4, 8, 16, 32)]
-_MORE = [
+_ONE: list[dict[str, Any]] = [
+    {"VARIANT": "single_pass", "BLOCK_ROWS": 1, "num_warps": warps, "STREAM": False} for warps in (4, 8, 16, 32)
+]
+_MORE: list[dict[str, Any]] = [
     {"VARIANT": "two_pass", "BLOCK_ROWS": 1, "BLOCK_COLS": cols, "num_warps": 16, "num_stages": 1, "STREAM": stream}
     for cols, stream in [(4096, False), (8192, False), (8192, True)]
 ]

@@ -250,7 +250,7 @@ def one_contest(made: Judges, old: Path, new: Path) -> dict[str, Any]:
 
 def aa(run: Run, made: Judges, name: str, count: int) -> dict[str, Any]:
     """Contests of a record with itself, each in fresh judges: none may be accepted."""
-    told = []
+    told: list[dict[str, Any]] = []
     for _ in range(count):
         if run.left_s() > 8 or not told:
             made.refresh()
@@ -276,7 +276,9 @@ def switches(made: Judges, run: Run, name: str) -> dict[str, Any]:
     folders = (run.records[name],) * 2
     with Pair.of(made, folders, TimingPlan(4, 0)) as pair:
         pair.settle()
-        firsts, later, stamps = [], [], []
+        firsts: list[float] = []
+        later: list[float] = []
+        stamps: list[float] = []
         for _ in range(6):
             for side in pair.sides:
                 made.fill(side, range(5))

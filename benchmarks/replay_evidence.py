@@ -19,6 +19,7 @@ import sys
 import tarfile
 import time
 from pathlib import Path
+from typing import cast
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -105,7 +106,7 @@ def main() -> None:
     )  # fmt: skip
     print(f"run: exit {code}, {seconds:.1f} s\n{printed[-3000:]}", flush=True)
     opened = Workspace.open(workspace)
-    found = plain(versions(opened.state(), ObjectStore(opened.layout.objects)))
+    found = cast("list[dict[str, object]]", plain(versions(opened.state(), ObjectStore(opened.layout.objects))))
     (out / "evidence.json").write_text(json.dumps({"run_s": seconds, "exit": code, "versions": found}, indent=1))
     with tarfile.open(out / "kernel_opt_evidence.tgz", "w:gz") as file:
         file.add(workspace, workspace.name)

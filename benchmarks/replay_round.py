@@ -120,8 +120,8 @@ def main() -> None:
             "source": source,
         }
         (args.out / "plan.json").write_text(json.dumps(plan))
-        more = ("--plan", str(args.out / "plan.json"), "--budget-s", args.budget_s)
-        campaign(kept, "plan", "kernels/naive/rms_norm.py", NORM, args, *more)
+        plan_words = ("--plan", str(args.out / "plan.json"), "--budget-s", args.budget_s)
+        campaign(kept, "plan", "kernels/naive/rms_norm.py", NORM, args, *plan_words)
     if "norm" in wanted:
         more = ("--evaluations", "24", "--search-s", "10", "--budget-s", args.budget_s, "--max-rounds", "4")
         campaign(kept, "norm", "kernels/naive/rms_norm.py", NORM, args, *more)

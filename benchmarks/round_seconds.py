@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,9 +36,9 @@ class Seconds:
     whole_s: float = 0.0
     decision: str = "open"
     trust: str = ""
-    runs: Counter[str] = field(default_factory=Counter)
-    parts: Counter[str] = field(default_factory=Counter)
-    gates: Counter[str] = field(default_factory=Counter)
+    runs: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    parts: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    gates: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     configs: int = 0
 
     @property

@@ -14,9 +14,11 @@ import random
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.kernels.declared import read_declared
+from kopt_kb.runners.candidate.job import PruningRules
 from kopt_kb.runners.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
 from kopt_kb.static.pruning import configurations
 from kopt_kb.wiki.registry import Registry
@@ -26,9 +28,9 @@ SHAPE = "8192x8192x8192"
 VARIANTS = ("pointers", "descriptors", "persistent")
 
 
-def judge(rules: dict[str, object], configs: list[dict[str, object]], cache: Path) -> tuple[Counter[str], float, int]:
+def judge(rules: PruningRules, configs: list[dict[str, object]], cache: Path) -> tuple[Counter[str], float, int]:
     """Return the words on the configurations, the seconds they took, and the processes that compiled."""
-    pruner = pruner_of({**rules, "seconds": 3600.0}, KERNEL, "bf16", cache)
+    pruner = pruner_of(replace(rules, seconds=3600.0), KERNEL, "bf16", cache)
     if not isinstance(pruner, SearchPruner):
         raise SystemExit(f"nothing can be pruned: {pruner}")
     words: Counter[str] = Counter()
@@ -48,7 +50,7 @@ def main() -> None:
     args = parser.parse_args()
     platform = Registry.open().platform(args.platform)
     rules, space = pruning_rules(platform), dict(read_declared(KERNEL).tuning_space)
-    print(f"{platform.id} ({rules['target']}), bf16, {SHAPE}, {math.prod(map(len, space.values()))} a variant")
+    print(f"{platform.id} ({rules.target}), bf16, {SHAPE}, {math.prod(map(len, space.values()))} a variant")
     for variant in VARIANTS:
         every = [{**one, "VARIANT": variant} for one in configurations(space)]
         configs = random.Random(0).sample(every, min(args.sample, len(every)))

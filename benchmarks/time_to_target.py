@@ -73,7 +73,8 @@ def kb(*words: str, limit_s: float = 400.0) -> dict[str, Any]:
 
 def accepted(workspace: Path, began: float) -> list[dict[str, Any]]:
     """Return each accepted version with the seconds from the start of the tuning to its decision, and its times."""
-    found, times = [], {}
+    found: list[dict[str, Any]] = []
+    times: dict[str, list[float]] = {}
     for line in (workspace / "journal.jsonl").read_text().splitlines():
         event = json.loads(line)
         data = event["data"]
