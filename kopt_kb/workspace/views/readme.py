@@ -8,6 +8,7 @@ from fractions import Fraction
 from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.own import OwnProblem
+from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
@@ -21,7 +22,7 @@ from kopt_kb.workspace.views.words import citation, spec_line
 __all__ = ["BLOCKS", "gap_lines", "isa_goals", "new_readme", "render_blocks"]
 
 TBD = "TBD"
-_EXACTNESS = {"exact": "exact", "upper_bound": "an upper bound", "lower_bound": "a lower bound"}
+_EXACTNESS: Mapping[Exactness, str] = {"exact": "exact", "upper": "an upper bound", "lower": "a lower bound"}
 _DEFINITIONS = ("operation", "flops", "bytes", "special")
 
 BLOCKS: dict[str, str] = {

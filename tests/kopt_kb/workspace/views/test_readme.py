@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kopt_kb.problem.counts import Count
 from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.work import Work
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.views.blocks import parse_blocks
-from kopt_kb.workspace.views.readme import BLOCKS, render_blocks
+from kopt_kb.workspace.views.readme import BLOCKS, isa_goals, render_blocks
 from kopt_kb.workspace.workspace import Workspace
 
 
@@ -70,6 +73,23 @@ def test_the_timer_is_the_one_that_runs(workspace: Workspace) -> None:
     assert "device events" in text and "do_bench" not in text
 
 
+def test_bounds_are_called_bounds(workspace: Workspace) -> None:
+    """The bytes of a gather are an upper bound, operations without a formula a lower one; nothing beside is exact."""
+    state = workspace.state()
+    work = Work.given(8192, 545280, "fp32", "vector")
+    flop, moved = work.flops[0], work.bytes[0]
+    bounded = dataclasses.replace(
+        work,
+        flops=(dataclasses.replace(flop, useful=Count(8192, "lower")),),
+        bytes=(dataclasses.replace(moved, compulsory=Count(545280, "upper")),),
+    )
+    rooflines = tuple(dataclasses.replace(one, work=bounded) for one in state.rooflines)
+    body = render_blocks(dataclasses.replace(state, rooflines=rooflines))["roofline"]
+    assert "- useful operations: 8192 (fp32 vector, a lower bound)" in body
+    assert "- compulsory bytes, dram both: 545280 (an upper bound)" in body
+    assert "exact" not in body
+
+
 MATRIX = [
     (op, shape, platform)
     for op, shape in [
@@ -109,6 +129,9 @@ def test_the_latency_that_the_readme_promises_is_the_one_that_is_judged(
     task = Task(platform=platform, framework="", kernel_demo=None, problem=problem, allow_unknown=True)
     state = Workspace.create(tmp_path, "w", task, Registry.open()).state()
     check(state, len(StopConditions.of(state).conditions))
+    # Only what multiplies matrices is told to use their instructions.
+    told = any("matrix" in goal.text for goal in isa_goals(state))
+    assert told == (op in {"attention", "gemm", "grouped_gemm"})
 
 
 @pytest.mark.parametrize("journal", CAMPAIGNS, ids=lambda path: path.parent.name)

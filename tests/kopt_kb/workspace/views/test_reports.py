@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 from kopt_kb.workspace.views.render import texts_of
 
 BASELINE, OPTIMIZE = "baseline_report.md", "logs/optimize.md"
@@ -53,6 +56,26 @@ def test_words_are_quoted_and_directions_listed(played):
     assert "> # My heading" in summary and "\n# My heading" not in summary
     assert "> direction: persist" in summary
     assert "- persist" in text(played, OPTIMIZE)
+
+
+def test_an_attempt_has_one_number_everywhere(played):
+    """Attempt n is n in every table, heading and memory; n + 1 is in the names of folders alone."""
+    files = texts_of(played.workspace.state(), played.store.get).files
+    told = 0
+    for path, body in files.items():
+        for line in body.split("\n"):
+            idea = re.search(r"\bidea (\d)", line)
+            if line.startswith("|") and idea:
+                cells = {cell.strip() for cell in line.split("|")}
+                assert cells & {idea[1], f"v{idea[1]}"} and not cells & {str(int(idea[1]) + 1), f"v{int(idea[1]) + 1}"}
+                told += 1
+        unplaced = re.sub(r'rounds/round-\d+/|"round": "round-\d+"', "", body)
+        assert not re.search(r"\bround-\d", unplaced), path
+    assert told == 8
+    for number in range(4):
+        assert f"# Attempt {number} (v{number})\n" in files[f"rounds/round-{number + 1}/summary.md"]
+        memory = json.loads(files[f"memory/v{number}.json"])
+        assert (memory["version"], memory["round"]) == (f"v{number}", f"round-{number + 1}")
 
 
 def test_masked_rounds_are_left_out(played):
