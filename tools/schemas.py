@@ -81,6 +81,7 @@ DOCUMENTS: dict[str, str] = {
     "tileir_check": "runners.tileir.environment:TileirEnvironment",
     "tileir_classify": "static.tileir.files:Classified",
     "search": "wiki.search:SearchResult",
+    "suite": "tuning.suite:Suite",
     "tune_patch": "cli.tune_project:Patch",
     "tune_plan": "cli.tune_text:CampaignParameters",
     "tune_project_plan": "cli.tune_project:ProjectParameters",
@@ -116,7 +117,7 @@ UNDATED: dict[str, str] = {
 }
 """Documents that no command prints as its own, and why: all others say the version and date of the wiki's data."""
 
-STORED = {"bench_ceilings"}
+STORED = {"bench_ceilings", "suite"}
 """Documents that are also written into files, where they hold no data of the wiki."""
 
 

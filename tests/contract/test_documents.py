@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.contract.test_json import COMMANDS as FROZEN
 
 DATA = Path(__file__).parents[1] / "data"
 Fits = Callable[[str, object], bool]
@@ -131,6 +132,7 @@ ELSEWHERE = {
     "proposer_asks": "tests/kopt_kb/tuning/test_outside.py",
     "proposer_state": "tests/examples/test_softmax_agent.py",
     "recorded_roofline": "tests/tools/test_schemas.py",
+    "suite": "tests/kopt_kb/cli/test_suite.py",
     "verify_record": "tests/kopt_kb/runners/test_records.py",
 }
 """Document → the test that holds it: it is made on a GPU or a fake of one, stored, or read and not printed."""
@@ -138,8 +140,17 @@ ELSEWHERE = {
 AS_THEY_ARE = {"bundle_statement", "problem", "proposer_answer", "proposer_asks", "proposer_state", "recorded_roofline", "v_iteration"}  # fmt: skip
 """Documents without a member `data`: files printed as they lie on the disk, parts of others, and what proposers are told."""
 
-STORED = {"bench_ceilings"}
+STORED = {"bench_ceilings", "suite"}
 """Printed with `data`, stored without."""
+
+ALIKE = {
+    "bench bandwidth": "bench_ceilings", "bench ceilings": "bench_ceilings", "bench record": "bench_record",
+    "cutile ir": "cutile_ir", "doctor": "doctor", "memory create": "memory_change", "memory mask": "memory_change",
+    "memory read": "v_iteration", "memory unmask": "memory_change", "memory update": "memory_change", "suite": "suite",
+    "tune dismiss": "tune_report", "tune report": "tune_report", "tune resume": "tune_report", "tune step": "tune_report",
+    "tune stop": "tune_report", "verify record": "verify_record", "wiki index": "written_file",
+}  # fmt: skip
+"""Command that is not run here → document that it prints."""
 
 OTHER_FORMS = {
     "lint_text.py": "SARIF, which names the data in the properties of its driver",
@@ -213,6 +224,16 @@ def test_every_document_is_held_against_what_prints_it() -> None:
     assert {path.name.partition(".")[0] for path in SCHEMAS.glob("*.json")} - here - golden - stored == set(ELSEWHERE)
     for document, place in ELSEWHERE.items():
         assert document in (ROOT / place).read_text(), place
+
+
+def test_every_command_with_json_has_a_document() -> None:
+    """It is run above, frozen as a golden document, or named with the document that it prints."""
+    sections = re.split(r"\n## kb ", (ROOT / "docs" / "reference" / "commands.md").read_text())[1:]
+    takes_json = {each.partition("\n")[0] for each in sections if "--json" in each}
+    tables = [words for _, _, words in (COMMANDS | EXPENSIVE).values()] + [words for _, words in FROZEN.values()]
+    run = {" ".join(words[:count]) for words in tables for count in (1, 2)}
+    assert takes_json - run == set(ALIKE)
+    assert all((SCHEMAS / f"{document}.schema.json").is_file() for document in ALIKE.values())
 
 
 def test_every_document_says_which_data_it_is_from() -> None:
