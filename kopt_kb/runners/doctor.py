@@ -289,7 +289,6 @@ def _caches(host: Host) -> Iterator[HealthFinding]:
     own = Path(host.environ.get("KOPT_CACHE") or base / "kopt-kb")
     triton = Path(host.environ.get("TRITON_CACHE_DIR") or host.home / ".triton" / "cache")
     yield _cache("pages", own, "KOPT_CACHE")
-    yield _cache("compiled kernels", base / "kopt-kb" / "compile", "XDG_CACHE_HOME")
     yield _cache("triton", triton, "TRITON_CACHE_DIR")
 
 

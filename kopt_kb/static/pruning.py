@@ -17,8 +17,7 @@ from kopt_kb.kernels.compile.frames import CompileOutcome
 from kopt_kb.kernels.compile.pool import CompilePool
 from kopt_kb.kernels.compile.request import CompileFailed, CompileRequest, KernelCase, OpCase
 from kopt_kb.kernels.compile.target import CompileTarget
-from kopt_kb.static.compile_cache import CompileCache, StaticFacts, cache_key
-from kopt_kb.static.static_profile import CompileCase, as_case, profile_of
+from kopt_kb.static.static_profile import CompileCase, CompiledKernel, as_case, profile_of
 from kopt_kb.wire import Wire
 
 __all__ = [
@@ -38,8 +37,6 @@ Config = Mapping[str, object]
 Reason = Literal[
     "invalid", "compiler", "time_limit", "memory_limit", "crash", "shared_memory", "cannot_launch", "spills"
 ]
-_LASTING = ("compiler", "arguments", "shared_memory")
-"""Failures that the same source repeats; time, memory and crashes may pass next time and are not cached."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +79,13 @@ class PruneResult(Wire):
         target: Public target name.
         kept: Configurations to measure, in the order of the space.
         removed: The others, in the same order.
-        cached: How many came from the disk cache.
         seconds_s: Wall time.
     """
 
-    WIRE: ClassVar = ("target", "total", "cached", "seconds=seconds_s", "kept", "removed")
+    WIRE: ClassVar = ("target", "total", "seconds=seconds_s", "kept", "removed")
     target: str
     kept: tuple[Kept, ...]
     removed: tuple[Removed, ...]
-    cached: int
     seconds_s: float
 
     @property
@@ -107,13 +102,11 @@ class PruneOptions:
         workers: Compile processes; None takes as many as there are cores.
         time_limit_s: Wall time of one configuration.
         memory_limit_bytes: Address space of a worker; 0 for none.
-        cache_folder: Where results are kept by content; None keeps nothing.
     """
 
     workers: int | None = None
     time_limit_s: float = 60.0
     memory_limit_bytes: int = 0
-    cache_folder: Path | None = None
 
 
 DEFAULT_OPTIONS = PruneOptions()
@@ -148,7 +141,7 @@ def prune(
         case_of: The launch of a configuration; None or a `KoptError` when it is no valid one.
         target: Public target name.
         limits: Sourced limits; UNKNOWN ones are left out and named in what is kept.
-        options: Processes, limits of each, cache.
+        options: Processes, limits of each.
 
     Raises:
         MissingTool: Triton is not installed.
@@ -158,12 +151,11 @@ def prune(
     configs = list(configurations(space))
     size = max(1, min(options.workers or os.cpu_count() or 1, len(configs)))
     with CompilePool(size, time_limit_s=options.time_limit_s, memory_limit_bytes=options.memory_limit_bytes) as pool:
-        verdicts, cached = judge_configs(configs, case_of, target, limits, pool, options.cache_folder)
+        verdicts = judge_configs(configs, case_of, target, limits, pool)
     return PruneResult(
         target=target,
         kept=tuple(one for one in verdicts if isinstance(one, Kept)),
         removed=tuple(one for one in verdicts if isinstance(one, Removed)),
-        cached=cached,
         seconds_s=time.perf_counter() - start,
     )
 
@@ -174,9 +166,8 @@ def judge_configs(
     target: str,
     limits: Limits,
     pool: CompilePool,
-    cache_folder: Path | None = None,
-) -> tuple[list[Kept | Removed], int]:
-    """Return the verdict on each configuration in their order, and how many came from the disk cache.
+) -> list[Kept | Removed]:
+    """Return the verdict on each configuration in their order; all are compiled, for a kept result could be forged.
 
     Args:
         configs: Configurations, compiled side by side on the pool's workers.
@@ -184,80 +175,42 @@ def judge_configs(
         target: Public target name.
         limits: Sourced limits.
         pool: Compile processes; they stay warm for the next call.
-        cache_folder: Where results are kept by content; None keeps nothing.
 
     Raises:
         MissingTool: Triton is not installed.
     """
-    target, cache, most = CompileTarget.parse(target).name, CompileCache(cache_folder), limits.shared_memory_per_block
-    facts, todo = _prepare(configs, case_of, _Keyed(target, most, cache))
-    cached = len(configs) - len(todo) - sum(isinstance(one, Removed) for one in facts.values())
-    requests = [CompileRequest(case, target, False, most) for _, _, case in todo]
-    for position, outcome in pool.compile_all(requests):
-        index, key, _ = todo[position]
-        facts[index] = _digest(configs[index], outcome, key, cache)
-    return [_judge(configs[index], facts[index], limits) for index in range(len(configs))], cached
-
-
-_Known = tuple[StaticFacts, ...] | Removed
-
-
-@dataclass(frozen=True, slots=True)
-class _Keyed:
-    """What a cache entry depends on besides the case."""
-
-    target: str
-    shared_limit_bytes: int | None
-    cache: CompileCache
-
-
-def _prepare(
-    configs: Sequence[Config], case_of: Callable[[Config], CompileCase | None], keyed: _Keyed
-) -> tuple[dict[int, _Known], list[tuple[int, str, KernelCase | OpCase]]]:
-    """Return what is known without compiling, and (position, key, case) of the rest."""
-    facts: dict[int, _Known] = {}
-    todo = []
+    target = CompileTarget.parse(target).name
+    verdicts: dict[int, Kept | Removed] = {}
+    todo: list[tuple[int, KernelCase | OpCase]] = []
     for index, config in enumerate(configs):
-        try:
-            case = case_of(config)
-        except KoptError as error:
-            facts[index] = Removed(config, "invalid", str(error))
-            continue
-        if case is None:
-            facts[index] = Removed(config, "invalid", "no launch for this combination")
-            continue
-        plain = as_case(case)
-        key = cache_key(plain, keyed.target, keyed.shared_limit_bytes)
-        stored = keyed.cache.get(key)
-        if stored is None:
-            todo.append((index, key, plain))
+        case = _launch(config, case_of)
+        if isinstance(case, Removed):
+            verdicts[index] = case
         else:
-            facts[index] = stored
-    return facts, todo
+            todo.append((index, case))
+    requests = [CompileRequest(case, target, False, limits.shared_memory_per_block) for _, case in todo]
+    for position, outcome in pool.compile_all(requests):
+        index = todo[position][0]
+        verdicts[index] = _judge(configs[index], outcome, limits)
+    return [verdicts[index] for index in range(len(configs))]
 
 
-def _digest(config: Config, outcome: CompileOutcome, key: str, cache: CompileCache) -> _Known:
+def _launch(config: Config, case_of: Callable[[Config], CompileCase | None]) -> KernelCase | OpCase | Removed:
+    try:
+        case = case_of(config)
+    except KoptError as error:
+        return Removed(config, "invalid", str(error))
+    return Removed(config, "invalid", "no launch for this combination") if case is None else as_case(case)
+
+
+def _judge(config: Config, outcome: CompileOutcome, limits: Limits) -> Kept | Removed:
     if isinstance(outcome, MissingTool):
         raise outcome
     if isinstance(outcome, KoptError):
-        kind = outcome.kind if isinstance(outcome, CompileFailed) else "arguments"
-        if kind not in _LASTING:
-            return Removed(config, cast("Reason", kind), str(outcome))
-        reason = "invalid" if kind == "arguments" else kind  # arguments that do not fit are no word on resources
-        facts: tuple[StaticFacts, ...] = (StaticFacts("", None, None, str(outcome), reason),)
-    else:
-        profiles = [profile_of(one) for one in outcome]
-        facts = tuple(StaticFacts(one.name, one.resources, one.spill_bytes) for one in profiles)
-    cache.put(key, facts)
-    return facts
-
-
-def _judge(config: Config, known: _Known, limits: Limits) -> Kept | Removed:
-    if isinstance(known, Removed):
-        return known
+        return _refused(config, outcome, limits)
     worst: Kept | None = None
-    for facts in known:
-        verdict = _judge_kernel(config, facts, limits)
+    for one in outcome:
+        verdict = _judge_kernel(config, profile_of(one), limits)
         if isinstance(verdict, Removed):
             return verdict
         if worst is None or verdict.occupancy_pct < worst.occupancy_pct:
@@ -265,10 +218,15 @@ def _judge(config: Config, known: _Known, limits: Limits) -> Kept | Removed:
     return worst or Removed(config, "invalid", "the configuration launches no kernel")
 
 
-def _judge_kernel(config: Config, facts: StaticFacts, limits: Limits) -> Kept | Removed:
-    if facts.resources is None:
-        source = f" ({limits.cite('shared_memory_per_block')})" if facts.reason == "shared_memory" else ""
-        return Removed(config, cast("Reason", facts.reason), facts.error + source)
+def _refused(config: Config, error: KoptError, limits: Limits) -> Removed:
+    kind = error.kind if isinstance(error, CompileFailed) else "arguments"
+    if kind == "arguments":  # arguments that do not fit are no word on resources
+        return Removed(config, "invalid", str(error))
+    source = f" ({limits.cite('shared_memory_per_block')})" if kind == "shared_memory" else ""
+    return Removed(config, cast("Reason", kind), str(error) + source)
+
+
+def _judge_kernel(config: Config, facts: CompiledKernel, limits: Limits) -> Kept | Removed:
     most = limits.shared_memory_per_block
     if most is not None and facts.resources.shared_bytes > most:
         detail = (

@@ -86,6 +86,6 @@ def test_sourced_limits_prune_before_code_generation(pool):
     base = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "num_stages": 3}
     configs = [base, {**base, "BLOCK_N": 256, "BLOCK_K": 128, "num_stages": 4}, {**base, "BLOCK_M": 100}]
     cases = op_cases(ROOT / "kernels" / "matmul.py", (512, 512, 512), "bf16")
-    found, _ = judge_configs(configs, cases, "sm_90", limits, pool)
+    found = judge_configs(configs, cases, "sm_90", limits, pool)
     words = ["kept" if isinstance(one, Kept) else one.reason for one in found]
     assert words == ["kept", "shared_memory", "compiler"]

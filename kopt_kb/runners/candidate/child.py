@@ -37,7 +37,6 @@ from kopt_kb.runners.candidate.job import Request
 from kopt_kb.runners.candidate.profile import launch_once, ncu_report
 from kopt_kb.runners.candidate.search import run_search
 from kopt_kb.runners.candidate.search_pruning import pruner_of
-from kopt_kb.static.compile_cache import default_cache_folder
 
 __all__ = ["answer", "main"]
 
@@ -194,8 +193,7 @@ def _search(body: Request, folder: Path) -> Search:
             return float("inf")
         return statistics.median(durations)
 
-    cache = default_cache_folder()
-    pruner = pruner_of(body.pruning, folder / "candidate.py", body.dtype, cache)
+    pruner = pruner_of(body.pruning, folder / "candidate.py", body.dtype)
     with nullcontext(pruner) if isinstance(pruner, str) else pruner as judge:
         return run_search(body, evaluate, pruner=judge)
 

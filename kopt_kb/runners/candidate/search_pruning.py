@@ -63,7 +63,7 @@ class SearchPruner:
         target: Public target name.
         limits: Sourced limits.
         budget_s: Seconds all of its batches may take; the last one begun is ended.
-        options: Compile processes (by default as many as there are cores, up to sixteen), their limits, the cache.
+        options: Compile processes (by default as many as there are cores, up to sixteen), their limits.
         clock: Seconds.
     """
 
@@ -78,7 +78,7 @@ class SearchPruner:
     ) -> None:
         own = options or PruneOptions(time_limit_s=_COMPILE_S)
         self._cases, self._target, self._limits = cases, target, limits
-        self._left_s, self._clock, self._cache = budget_s, clock, own.cache_folder
+        self._left_s, self._clock = budget_s, clock
         self._why_not = ""
         self.batch = own.workers or min(_MOST_WORKERS, len(os.sched_getaffinity(0)))
         self._pool = CompilePool(self.batch, time_limit_s=own.time_limit_s, memory_limit_bytes=own.memory_limit_bytes)
@@ -107,7 +107,7 @@ class SearchPruner:
             return [None] * len(configs)
         begin = self._clock()
         try:
-            found, _ = judge_configs(configs, self._cases(shape), self._target, self._limits, self._pool, self._cache)
+            found = judge_configs(configs, self._cases(shape), self._target, self._limits, self._pool)
         except KoptError as error:
             self._why_not = str(error)[:300]
             return [None] * len(configs)
@@ -125,14 +125,13 @@ def _word(shape: str, verdict: object) -> str | None:
     return verdict.reason if judged else None
 
 
-def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: Path | None) -> SearchPruner | str:
+def pruner_of(rules: PruningRules | None, file: Path, dtype: str) -> SearchPruner | str:
     """Return the pruner of a search's rules, or why there is none.
 
     Args:
         rules: What `pruning_rules` gave, with `seconds`; None when nobody asked for pruning.
         file: The candidate, with `static_cases`.
         dtype: Storage type.
-        cache_folder: Where results are kept by content; None keeps nothing.
     """
     if rules is None:
         return "not asked for"
@@ -142,5 +141,5 @@ def pruner_of(rules: PruningRules | None, file: Path, dtype: str, cache_folder: 
     def cases(shape: str) -> Callable[[Config], CompileCase | None]:
         return op_cases(file, parse_shape(shape), dtype)
 
-    options = PruneOptions(time_limit_s=_COMPILE_S, cache_folder=cache_folder)
+    options = PruneOptions(time_limit_s=_COMPILE_S)
     return SearchPruner(cases, rules.target, rules.limits, rules.seconds, options)

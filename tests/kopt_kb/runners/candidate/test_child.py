@@ -175,18 +175,23 @@ def test_the_answer_carries_the_token_and_the_job_is_gone(tmp_path: Path) -> Non
 @pytest.mark.torch
 @pytest.mark.parametrize("pruned", [True, False])
 def test_a_search_says_whether_it_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pruned: bool) -> None:
-    """Rules reach the pruner with the candidate's file; one without declared launches is measured and says so."""
+    """Rules reach the pruner with the candidate's file; one without declared launches is measured and says so.
+
+    Nothing is kept on disk for a later search: the candidate's code runs here, and could write it.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("kopt_kb.runners.candidate.child._measure", lambda functions, *_: ((1.0,),) * len(functions))
     (tmp_path / "candidate.py").write_text(KERNEL)
     rules = replace(pruning_rules(Registry.open().platform("H200_SXM")), seconds=3600.0) if pruned else None
     sizes = {"evaluations": 3, "seconds": 3600.0, "seed": 1, "pruning": rules}
     space = {"spaces": {"2x4": SpaceAsked({"a": 1}, {"a": [1, 2]})}}
+    cached = sorted((tmp_path / "cache").rglob("*"))
     found = answer("search", Request(**{**body(), **sizes, **space}), tmp_path).shapes["2x4"]
     here = "static_cases" if importlib.util.find_spec("triton") else "not installed"
     expected = here if pruned else "not asked for"
     assert expected in found.pruning
     assert (found.evaluated, found.failed, found.pruned) == (2, 0, {})
+    assert sorted((tmp_path / "cache").rglob("*")) == cached
 
 
 @pytest.mark.torch

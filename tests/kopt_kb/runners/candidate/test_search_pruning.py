@@ -42,7 +42,7 @@ def shared_bytes(config: Mapping[str, Any]) -> int:
 
 
 @pytest.mark.triton
-def test_beyond_the_sourced_limit_nothing_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_beyond_the_sourced_limit_nothing_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     """256x256x128 in five stages needs 512 KiB, more than the page of the H200 gives a block."""
     pytest.importorskip("triton")
     limit = limits_of(H200).shared_memory_per_block
@@ -53,7 +53,7 @@ def test_beyond_the_sourced_limit_nothing_is_measured(tmp_path: Path, capsys: py
         measured.append(config)
         return 1.0 / config["BLOCK_M"]
 
-    pruner = pruner_of(rules(), MATMUL, "bf16", tmp_path)
+    pruner = pruner_of(rules(), MATMUL, "bf16")
     assert isinstance(pruner, SearchPruner)
     with pruner:
         found = run_search(body(), evaluate, pruner=pruner).shapes[SHAPE]
@@ -153,10 +153,10 @@ def test_what_was_not_judged_is_measured_and_counted() -> None:
     assert (found.shapes["4x8"].unjudged, found.shapes["4x8"].evaluated) == (2, 3)
 
 
-def test_without_rules_the_record_says_why(tmp_path: Path) -> None:
+def test_without_rules_the_record_says_why() -> None:
     """Nobody asked, or the wiki's page did not load: everything is measured."""
-    assert pruner_of(None, MATMUL, "bf16", tmp_path) == "not asked for"
-    why = pruner_of(PruningRules(unavailable="no row", seconds=1.0), MATMUL, "bf16", tmp_path)
+    assert pruner_of(None, MATMUL, "bf16") == "not asked for"
+    why = pruner_of(PruningRules(unavailable="no row", seconds=1.0), MATMUL, "bf16")
     found = run_search(plain(LARGE, 5), cost, pruner=why).shapes["4x8"]
     assert (found.pruning, found.pruned, found.unjudged) == ("no row", {}, 0)
 
@@ -169,7 +169,7 @@ def test_a_file_that_can_not_be_compiled_is_not_pruned(tmp_path: Path, source: s
     """No declared launches, or no triton where the search runs: the shape is measured as it is."""
     pytest.importorskip("triton")
     (tmp_path / "kernel.py").write_text(source)
-    pruner = pruner_of(rules(), tmp_path / "kernel.py", "bf16", None)
+    pruner = pruner_of(rules(), tmp_path / "kernel.py", "bf16")
     assert isinstance(pruner, SearchPruner)
     with pruner:
         found = run_search(plain(LARGE, 5), cost, pruner=pruner).shapes["4x8"]
@@ -178,7 +178,7 @@ def test_a_file_that_can_not_be_compiled_is_not_pruned(tmp_path: Path, source: s
 
 
 @pytest.mark.triton
-def test_spent_seconds_end_pruning_and_not_the_search(tmp_path: Path) -> None:
+def test_spent_seconds_end_pruning_and_not_the_search() -> None:
     """After one batch of ten seconds of nine nothing is judged any more; all is measured."""
     pytest.importorskip("triton")
     ticks = iter(range(0, 1000, 10))
@@ -186,7 +186,7 @@ def test_spent_seconds_end_pruning_and_not_the_search(tmp_path: Path) -> None:
     def cases(shape: str) -> Callable[[Mapping[str, object]], Any]:
         return op_cases(MATMUL, tuple(map(int, shape.split("x"))), "bf16")
 
-    options = PruneOptions(workers=1, cache_folder=tmp_path)
+    options = PruneOptions(workers=1)
     with SearchPruner(cases, "sm_90", limits_of(H200), 9.0, options, lambda: float(next(ticks))) as pruner:
         assert pruner.admit(SHAPE, SMALL) == ""
         assert pruner.judge(SHAPE, [{**SMALL, "BLOCK_K": 128, "BLOCK_M": 256, "num_stages": 5}]) == [None]
