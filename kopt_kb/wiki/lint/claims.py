@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kopt_kb.wiki.lint.numbers import HardwareNumber, numbers_in
+from kopt_kb.wiki.lint.lists import SpecList
+from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, numbers_in
 from kopt_kb.wiki.lint.products import Mention, ProductNames
 from kopt_kb.wiki.lint.words import (
     Meaning,
@@ -40,11 +41,17 @@ _RATES = {"op/s", "B/s", "W", "Hz", "bit"}
 _LIMIT = re.compile(
     r"per (?:sm|cu|block|thread ?block|workgroup)|/(?:sm|cu|block)|limit|max|capacit|\bhas\b|only|opt-?in"
 )
-_LISTED = re.compile(r"\d[\d.]*\s?(?:[TGMK]i?B(?:/s)?|[TGP]?FLOPS|[CS][UM]s)?\s*(?:,|/|\bor|\bto|-|–)\s*$|[×x*]\s*$")
-_DELTA = re.compile(r"^\s*(?:above|below|more|less|higher|lower|over|under|extra|beyond|of headroom|each)\b")
+_LISTED = re.compile(
+    r"(?<![\w.])\d[\d.]*\s?(?P<unit>[TGMK]i?B(?:/s)?|[TGP]?FLOPS|[CS][UM]s)?\s*(?:,|/|\bor|\bto|-|–)\s*$|[×x*]\s*$"
+)
+_DELTA = re.compile(
+    r"^\s*(?:above|below|more|less|higher|lower|over|under|extra|beyond|of headroom|each)\b|"
+    r"^\s*(?:in|on|of|for|per)\s*$"
+)
+"""Words that make a difference of a number, or that leave what it is said of to the next line."""
 _APPOSED = re.compile(r"^[\s,(/]*\(?[\s,]*$")
 _JOINED = re.compile(r"^[\s,/&+|]*(?:and|or|vs\.?|versus)?[\s,/&+]*$")
-_COMPARES = re.compile(r"\bvs\b|versus|than|compared|against|\(|\d")
+_COMPARES = re.compile(r"\bvs\b|\band\b|versus|than|compared|against|\(|\d")
 _CAPACITY = re.compile(
     r"^[\s,(-]*(?:of )?(?:total )?(?:hbm\d?e?|vram|gddr\d\w?|memory|unified|device memory|lpddr)", re.IGNORECASE
 )
@@ -62,6 +69,7 @@ class Claim:
         specified: Whether the text speaks of what the part is specified for.
         cited: Whether a source stands beside it.
         words: The text around it in small letters, for what else it says (per die, each direction).
+        bare: Whether it may as well be a measurement: only more than the part has contradicts.
     """
 
     number: HardwareNumber
@@ -72,6 +80,7 @@ class Claim:
     specified: bool = False
     cited: bool = False
     words: str = ""
+    bare: bool = False
 
 
 @dataclass(slots=True)
@@ -139,27 +148,44 @@ def _joined(line: str, before: list[Mention]) -> Mention:
 
 def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> Iterator[Claim]:
     """Yield the claims of a line of prose or of a comment."""
-    found = [one for one in numbers_in(line, number, place.before) if _stands_alone(line, one)]
-    if not found:
+    every = list(numbers_in(line, number, place.before))
+    if not every:
         return
     mentions, bare = names.mentions(line), names.without(line)
+    listed = SpecList.of(bare, mentions, every)
+    found = [one for one in every if _stands_alone(line, one) or (listed is not None and listed.says_more(one))]
     everything = frozenset(name for one in mentions for name in one.platforms)
     for one in found:
         bound = _bound(line, one, mentions)
         platforms = bound.platforms if bound is not None else place.about if not mentions else frozenset[str]()
         start, end = _clause(line, one.start)
         clause = spaced(bare[start:end])
-        claim = _prose_claim(bare, one, clause, place) if platforms and not is_of_system(clause) else None
-        if claim is not None:
-            near, specified = claim
+        if not platforms or is_of_system(clause):
+            continue
+        prose = _prose_claim(bare, one, clause, place)
+        in_list = _list_claim(listed, one, place) if listed is not None else ()
+        if prose is not None or in_list:
+            near, specified = prose or ((), listed is not None and listed.certain)
+            near, open_ = in_list or near, prose is None and not specified
+            said = listed.sparsity(one) if listed is not None else _sparsity(bare, one)
             cited = CITED.search(line) is not None
-            yield Claim(one, platforms, everything | platforms, near, _sparsity(bare, one), specified, cited, clause)
+            yield Claim(one, platforms, everything | platforms, near, said, specified, cited, clause, open_)
 
 
 def _stands_alone(line: str, number: HardwareNumber) -> bool:
     """Whether a number is neither the last of a list nor a difference: those are said of nothing by themselves."""
     behind = line[number.start + len(number.text) :]
-    return _LISTED.search(line[: number.start]) is None and _DELTA.match(behind) is None
+    listed = _LISTED.search(line[: number.start])
+    unit = (listed["unit"] or "") if listed is not None else ""
+    other = unit in UNIT_WORDS and UNIT_WORDS[unit][0] != number.dimension  # `304 CUs, 5.3 TB/s` are two facts
+    return (listed is None or other) and _DELTA.match(behind) is None
+
+
+def _list_claim(listed: SpecList, number: HardwareNumber, place: TextPlace) -> tuple[Meaning, ...]:
+    """Return what a number of a bare list means; nothing when it is no claim."""
+    if is_measured(spaced(listed.bare)) or is_of_results(place.title):
+        return ()
+    return fitting(number, listed.meanings(number))
 
 
 def _prose_claim(
@@ -170,7 +196,7 @@ def _prose_claim(
     if is_measured(sentence) or is_of_results(place.title):
         return None
     end = number.start + len(number.text)
-    near = spaced(_window(line, number.start, end))
+    near = spaced(_window(line, number.start, end, number.dimension))
     if number.dimension == "B" and number.unit[0] in "GT":
         whole = _CAPACITY.match(line[end:]) or _HAS.search(line[: number.start])
         return ((Meaning("memory_capacity"),), True) if whole else None
@@ -198,12 +224,15 @@ def fitting(number: HardwareNumber, can_be: Iterable[Meaning]) -> tuple[Meaning,
     return tuple(one for one in can_be if not (small and one.metric == "memory_capacity"))
 
 
-def _window(line: str, start: int, end: int) -> str:
+def _window(line: str, start: int, end: int, dimension: str) -> str:
     """Return the words around a number up to the next number on either side, at most 60 letters away."""
-    before = re.split(
+    parts = re.split(
         r"\d[\d.,]*\s?(?:[TGPM]i?B(?:/s)?|[TGP]FLOPS?|[TGP]?OPS|GHz|MHz|W)\b", line[max(0, start - 60) : start]
-    )[-1]
+    )
     after = re.split(r"[;,)|]|\d[\d.,]*\s?(?:[TGPM]i?B|[TGP]FLOP)", line[end : end + 60])[0]
+    before = parts[-1]
+    if len(parts) > 1 and dimension == "B":
+        before = before.rpartition(", ")[2]  # `50 MB of L2, 228 KB of shared memory`
     return f"{before} {after}"
 
 

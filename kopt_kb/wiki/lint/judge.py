@@ -98,6 +98,8 @@ class ClaimJudge:
             return
         if any(_agrees(claim.number, row) for one in named for row in _vector_rates(one, claim)):
             return
+        if claim.bare and not (own and all(_exceeds(claim.number, row) for _, row in own)):
+            return
         if own and all(any(platform.id == one.id for platform, _ in own) for one in named if one.id in claim.platforms):
             yield self._contradiction(claim, path, own)
         elif not own:
@@ -210,6 +212,11 @@ def _agrees(number: HardwareNumber, row: Row) -> bool:
     return any(low - slack <= side <= high + slack for low, high in number.ranges for side in sides)
 
 
+def _exceeds(number: HardwareNumber, row: Row) -> bool:
+    """Whether a number is more than the part has, so that nobody can have measured it."""
+    return number.ranges[0][0] > row_value(row) * (1 + TOLERANCE)
+
+
 def _can_be(row: Row, meaning: Meaning, claim: Claim) -> bool:
     if row.metric != meaning.metric:
         return False
@@ -218,7 +225,9 @@ def _can_be(row: Row, meaning: Meaning, claim: Claim) -> bool:
         return False
     if have["config"] == "full" or not _in_scope(have["scope"], claim.words):
         return False
-    return row.metric != "peak_compute" or have["sparsity"] == (claim.sparsity or "dense")
+    if row.metric != "peak_compute" or not (meaning.axes or claim.sparsity):
+        return True  # without a format it may be any rate
+    return have["sparsity"] == (claim.sparsity or "dense")
 
 
 def _same(axis: str, have: str, word: str) -> bool:
