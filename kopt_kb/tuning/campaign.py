@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.job import Executor
-from kopt_kb.tuning.machine import State, StepName, exits, lacks_account, next_step, state_of
+from kopt_kb.tuning.machine import State, StepName, exits, next_step, owes, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer
@@ -139,11 +139,11 @@ class Campaign:
             "state_hypothesis": self._restate, "submit": self._rounds().submit, "validate": self._rounds().validate,
             "next_round": self._next_round,
         }  # fmt: skip
-        due = next_step(state).name
-        steps[due](state)
+        due = next_step(state)
+        steps[due.name](state)
         reached = session.state()
         closed = state.open_round is not None and reached.open_round is None
-        if reached.stopped is not None or closed or due == "account_gap":
+        if reached.stopped is not None or closed or due.closes:
             self._render()
         return state_of(reached)
 
@@ -171,7 +171,7 @@ class Campaign:
         try:
             while (state := session.state()).stopped is None:
                 is_late = time.monotonic() >= self._ends_at
-                is_between = state.open_round is None and bool(state.rounds) and not lacks_account(state)
+                is_between = state.open_round is None and bool(state.rounds) and not owes(state)
                 spent = limits.rounds is not None and _closed(state) - done >= limits.rounds
                 if not is_late and not (spent and is_between):
                     self._step_in_time()

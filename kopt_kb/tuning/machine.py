@@ -25,6 +25,7 @@ __all__ = [
     "lacks_noise",
     "lacks_reachable",
     "next_step",
+    "owes",
     "state_of",
 ]
 
@@ -69,6 +70,8 @@ class MachineStep:
         state: Where the campaign stands then, once there is a baseline; None: at the word of the last decision.
         does: What it does, for people.
         passing: Whether it is done on the way and says nothing of where the campaign stands.
+        closes: Whether it belongs to the round before it: until it is done no budget ends the campaign, then views are
+            rendered.
     """
 
     name: StepName
@@ -76,6 +79,7 @@ class MachineStep:
     state: State | None
     does: str
     passing: bool = False
+    closes: bool = False
 
 
 def lacks_noise(state: WorkspaceState) -> bool:
@@ -130,7 +134,7 @@ STEPS: tuple[MachineStep, ...] = (
     ),
     MachineStep(
         "account_gap", lambda s, _: lacks_account(s), None,
-        "say where the time of the best version above its roofs goes", passing=True,
+        "say where the time of the best version above its roofs goes", passing=True, closes=True,
     ),
     MachineStep(
         "state_hypothesis",
@@ -151,6 +155,12 @@ def next_step(state: WorkspaceState) -> MachineStep:
     """Return what happens next."""
     current = state.open_round
     return next(step for step in STEPS if step.when(state, current))
+
+
+def owes(state: WorkspaceState) -> bool:
+    """Return whether something that closes the last round is still to be done."""
+    current = state.open_round
+    return any(step.closes and step.when(state, current) for step in STEPS)
 
 
 def state_of(state: WorkspaceState) -> State:
