@@ -71,7 +71,7 @@ def open_tree(path: Path, *, rev: str | None = None, under: str = "", commits: s
 
     Args:
         path: A folder, a file, or a git repository (also a bare one).
-        rev: Read this revision of the repository and not the files that lie there.
+        rev: Read this revision of the repository and not the files that lie there; of a bare one by default HEAD.
         under: Only this folder of it.
         commits: A range such as `main..branch`: messages of these commits are read too.
 
@@ -85,6 +85,8 @@ def open_tree(path: Path, *, rev: str | None = None, under: str = "", commits: s
     git = _repository(path if stat.S_ISDIR(mode) else path.parent)
     if (rev or commits) and git is None:
         raise BadInput("is no git repository", where=str(path), fix="leave --rev and --commits out", code="KB309")
+    if rev is None and git is not None and _is_git_folder(path.resolve()):
+        rev = "HEAD"  # a bare repository has no files beside its own
     tree = ForeignTree(str(path), _git=git)
     if rev is not None and git is not None:
         _from_revision(tree, git, rev, under.strip("/"))
@@ -103,7 +105,7 @@ def open_tree(path: Path, *, rev: str | None = None, under: str = "", commits: s
 def _repository(folder: Path) -> Git | None:
     """Return git for the repository that a folder is, or lies in."""
     here = folder.resolve()
-    if (here / "HEAD").is_file() and (here / "objects").is_dir():
+    if _is_git_folder(here):
         return Git(here, git_dir=here)
     for parent in (here, *here.parents):
         mark = parent / ".git"
@@ -112,6 +114,11 @@ def _repository(folder: Path) -> Git | None:
         if mark.is_file() and (said := _GITDIR.match(mark.read_text("utf-8", "replace"))):
             return Git(parent, git_dir=parent / said[1].strip())
     return None
+
+
+def _is_git_folder(here: Path) -> bool:
+    """Whether it is what git keeps: a bare repository, or the `.git` of another."""
+    return (here / "HEAD").is_file() and (here / "objects").is_dir()
 
 
 def _commit_of(git: Git, name: str, where: str) -> str:
@@ -124,6 +131,9 @@ def _commit_of(git: Git, name: str, where: str) -> str:
 def _from_revision(tree: ForeignTree, git: Git, rev: str, under: str) -> None:
     tree.commit = _commit_of(git, rev, tree.root)
     listed = git.run("ls-tree", "-r", "-z", "--long", tree.commit, *(["--", f"{under}/"] if under else []))
+    if under and not listed:
+        where = f"{tree.root} at {rev}"
+        raise BadInput(f"has no folder {under!r}", where=where, fix="name one that is there", code="KB110")
     names: list[str] = []
     wanted: dict[str, str] = {}
     total = 0

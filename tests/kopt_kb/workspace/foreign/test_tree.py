@@ -46,6 +46,9 @@ def test_a_revision_is_read_and_not_what_lies_there(repository: Path) -> None:
         assert tree.has_commit(head[:9])
         assert not tree.has_commit("0123456789abcdef")
     assert not open_tree(repository).texts.keys() & {"agent/log.md"}
+    assert open_tree(repository / ".git").names == {"README.md"}  # no revision named: the one it is at
+    with pytest.raises(BadInput, match="at log: has no folder 'nowhere'"):
+        open_tree(repository, rev="log", under="nowhere")
 
 
 def test_words_that_git_could_take_for_options_are_refused(repository: Path, tmp_path: Path) -> None:
