@@ -39,6 +39,7 @@ DOCUMENTS: dict[str, str] = {
     "graph_check": "cli.graph:CaptureCheck",
     "init": "cli.init:Created",
     "isa": "analysis.isa.scan:JudgedScans",
+    "launch_record": "kernels.record.model:LaunchRecord",
     "lint_text": "wiki.lint.lint:TextReport",
     "list": "cli.documents:Products",
     "lookup": "wiki.lookup:Lookup",
@@ -81,6 +82,7 @@ DOCUMENTS: dict[str, str] = {
     "tileir_check": "runners.tileir.environment:TileirEnvironment",
     "tileir_classify": "static.tileir.files:Classified",
     "search": "wiki.search:SearchResult",
+    "stored_times": "inline.shares:StoredTimes",
     "suite": "tuning.suite:Suite",
     "tune_patch": "cli.tune_project:Patch",
     "tune_plan": "cli.tune_text:CampaignParameters",
@@ -108,11 +110,13 @@ DOCUMENTS: dict[str, str] = {
 
 UNDATED: dict[str, str] = {
     "bundle_statement": "an in-toto statement, printed as the bundle holds it",
+    "launch_record": "a file of a record's folder",
     "problem": "a member of other documents and of the journal",
     "proposer_answer": "others write it",
     "proposer_asks": "others write it",
     "proposer_state": "the question that a proposer is asked; its roofs carry their citations",
     "recorded_roofline": "a member of journal events",
+    "stored_times": "the file of times that tests are held against",
     "v_iteration": "a memory file, printed as it lies on the disk",
 }
 """Documents that no command prints as its own, and why: all others say the version and date of the wiki's data."""

@@ -126,7 +126,9 @@ class TimedShare(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored(Wire):
+class StoredTimes(Wire):
+    """The file of a baseline: times by the name of their test."""
+
     version: int
     times: dict[str, TimedShare]
 
@@ -149,7 +151,7 @@ class Baseline:
         if not file.exists():
             return cls(file, {})
         try:
-            stored = read(_Stored, json.loads(file.read_text(encoding="utf-8")), where=str(file))
+            stored = read(StoredTimes, json.loads(file.read_text(encoding="utf-8")), where=str(file))
         except (ValueError, WireError) as error:
             fix = "name a file of --kopt-update-baseline"
             raise BadInput("is no baseline", where=str(file), fix=fix, code="KB116") from error
@@ -157,7 +159,7 @@ class Baseline:
 
     def write(self) -> None:
         """Write the file as a whole."""
-        body = _Stored(1, dict(sorted(self.times.items()))).to_json()
+        body = StoredTimes(1, dict(sorted(self.times.items()))).to_json()
         made = self.file.with_name(f".{self.file.name}.new")
         made.write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
         made.replace(self.file)

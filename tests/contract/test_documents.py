@@ -127,17 +127,22 @@ ELSEWHERE = {
     "compile_configurations": "tests/kopt_kb/runners/replay/test_own_configs.py",
     "cutile_ir": "tests/kopt_kb/static/cutile/test_dump.py",
     "doctor": "tests/kopt_kb/cli/test_doctor.py",
+    "launch_record": "tests/kopt_kb/cli/test_record.py",
     "problem": "tests/tools/test_schemas.py",
     "proposer_answer": "tests/kopt_kb/tuning/test_outside.py",
     "proposer_asks": "tests/kopt_kb/tuning/test_outside.py",
     "proposer_state": "tests/examples/test_softmax_agent.py",
     "recorded_roofline": "tests/tools/test_schemas.py",
+    "stored_times": "tests/kopt_kb/inline/test_shares.py",
     "suite": "tests/kopt_kb/cli/test_suite.py",
     "verify_record": "tests/kopt_kb/runners/test_records.py",
 }
 """Document → the test that holds it: it is made on a GPU or a fake of one, stored, or read and not printed."""
 
-AS_THEY_ARE = {"bundle_statement", "problem", "proposer_answer", "proposer_asks", "proposer_state", "recorded_roofline", "v_iteration"}  # fmt: skip
+AS_THEY_ARE = {
+    "bundle_statement", "launch_record", "problem", "proposer_answer", "proposer_asks", "proposer_state",
+    "recorded_roofline", "stored_times", "v_iteration",
+}  # fmt: skip
 """Documents without a member `data`: files printed as they lie on the disk, parts of others, and what proposers are told."""
 
 STORED = {"bench_ceilings", "suite"}

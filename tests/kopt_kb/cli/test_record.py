@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ LAUNCHERS = str(Path(__file__).resolve().parents[3] / "tests" / "data" / "launch
 
 @pytest.mark.torch
 @pytest.mark.triton
-def test_record_a_file_for_a_product(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_record_a_file_for_a_product(
+    tmp_path: Path, fits: Callable[[str, object], bool], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Text names steps and buffers; JSON is the record; a record that needs the host exits 1."""
     pytest.importorskip("torch")
     pytest.importorskip("triton")
@@ -27,7 +30,9 @@ def test_record_a_file_for_a_product(tmp_path: Path, capsys: pytest.CaptureFixtu
     body = json.loads(capsys.readouterr().out)
     assert body["host"] == ["add"]
     assert body["not_replayable"]
-    assert json.loads((tmp_path / "b" / "record.json").read_text())["label"] == body["label"]
+    stored = json.loads((tmp_path / "b" / "record.json").read_text())
+    assert stored["label"] == body["label"]
+    assert fits("launch_record", stored) and not fits("launch_record", {**stored, "surplus": 1})
 
 
 @pytest.mark.torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_a_callable_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seconds_of(lambda: None) == 2e-3
 
 
-def test_a_baseline(tmp_path: Path) -> None:
+def test_a_baseline(tmp_path: Path, fits: Callable[[str, object], bool]) -> None:
     """Written as a whole, read again; slower than allowed, of another product, and not there."""
     file = tmp_path / "times.json"
     baseline = Baseline.at(file)
@@ -96,6 +97,7 @@ def test_a_baseline(tmp_path: Path) -> None:
     baseline.write()
     again = Baseline.at(file)
     assert again.times == {"t": TimedShare(1e-3, "H20")} and json.loads(file.read_text())["version"] == 1
+    assert fits("stored_times", json.loads(file.read_text())) and not fits("stored_times", {"version": 1})
     assert again.check("t", TimedShare(1.04e-3, "H20"), 5.0) == pytest.approx(4.0)
     for name, now, code in (("t", TimedShare(1.06e-3, "H20"), "KB473"), ("u", TimedShare(1.0, "H20"), "KB472")):
         with pytest.raises(FindingError) as caught:
