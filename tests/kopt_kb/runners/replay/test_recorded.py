@@ -117,7 +117,7 @@ def test_a_record_of_cuda_is_profiled_and_not_counted(
     assert [one["name"][4:17] for one in profiles] == ["softmax_parts", "softmax_finis"]
     assert all(one["registers"] and one["num_warps"] == 8 for one in profiles)
     assert main(["count", str(made.folder)]) == 2
-    assert "take the operation's closed form" in capsys.readouterr().err
+    assert "takes the closed form of the operation" in capsys.readouterr().err
 
 
 STEERED = str(Path(LAUNCHERS).with_name("steered_launchers.py"))
