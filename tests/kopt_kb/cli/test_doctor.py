@@ -33,7 +33,7 @@ def test_this_machine_is_asked_for_real(
     assert any(name.startswith("isolation ") for name in states)
     assert states["packages triton"]["state"] in {"ok", "absent"}
     assert not any(
-        "[" in each["found"].split("pip install")[0] for each in body["findings"] if each["group"] == "languages"
+        "[" in each["found"].split("install kopt-kb")[0] for each in body["findings"] if each["group"] == "languages"
     )
 
 
