@@ -11,7 +11,7 @@ from typing import ClassVar
 from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.kin import odd_products, odd_targets
-from kopt_kb.wiki.knowledge import FOLDERS, expired, page_faults, read_knowledge
+from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, expired, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page, read_page
@@ -189,11 +189,17 @@ def _unread_pages(wiki: Wiki, report: _Draft) -> None:
 def _check_knowledge(wiki: Wiki, report: _Draft) -> None:
     paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
     exists = {p.relative_to(wiki.root).as_posix() for p in wiki.root.rglob("*.md")} if paths else set()
-    pages = [read_knowledge(wiki.read(path) or b"", path, wiki.targets) for path in paths]
+    pages = _knowledge(wiki)
     for page in pages:
         report.faults += page_faults(page, exists)
     report.faults += expired(pages)
     report.pages += len(paths)
+
+
+def _knowledge(wiki: Wiki) -> list[KnowledgePage]:
+    """Return every page of claims: which has expired depends on the newest day of all."""
+    paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
+    return [read_knowledge(wiki.read(path) or b"", path, wiki.targets) for path in paths]
 
 
 _PLACES = ("hardware", "targets", "measured", "counters", *FOLDERS)
@@ -258,6 +264,7 @@ def check_page(wiki: Wiki, page: Path) -> WikiReport:
     if folder in FOLDERS:
         exists = {one.relative_to(wiki.root).as_posix() for one in wiki.root.rglob("*.md")}
         report.faults += page_faults(read_knowledge(wiki.read(path) or b"", path, wiki.targets), exists)
+        report.faults += [one for one in expired(_knowledge(wiki)) if one.path == path]
     elif owner is not None:
         _check_identity(wiki, owner, report)
     else:

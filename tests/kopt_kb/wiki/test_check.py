@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,16 @@ def test_a_target_or_a_nameless_page_by_itself(wiki_root: Path, product: Path) -
     assert check_page(wiki_of(target), target).faults == ()
     product.write_text(product.read_text().replace("platform: T10\n", ""))
     assert "WK103" in {fault.code for fault in check_page(wiki_of(product), product).faults}
+
+
+def test_expired_claims_of_a_page_by_itself(tmp_path: Path) -> None:
+    """The newest day of all pages is the measure, also where one page is asked for."""
+    page = tmp_path / "advice" / "atomics.md"
+    for folder in ("advice", "hardware", "targets"):
+        shutil.copytree(default_root() / folder, tmp_path / folder)
+    assert check_page(wiki_of(page), page).faults == ()
+    page.write_text(page.read_text().replace('expires="2027', 'expires="2025'))
+    assert [fault.code for fault in check_page(wiki_of(page), page).faults] == ["WK506"]
 
 
 def test_a_page_in_no_wiki(tmp_path: Path) -> None:
