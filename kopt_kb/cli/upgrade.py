@@ -5,8 +5,8 @@ kb upgrade kernels/matmul.py kernels/rms_norm.py --shape 4096x4096x4096 --shape 
 
 Each interpreter brings its own Triton; what else it lacks is taken from this one. New spills, bulk copies and matrix
 instructions that are gone, fewer resident warps and narrower accesses are losses; where a file declares a tuning space,
-the configuration beside its own that loses nothing is named. Exit 1 when something was lost. Several files take one
---shape each, or all the same one.
+the configuration beside its own that loses nothing is named. Exit 1 when something was lost, or where a file compiles
+under neither version. Several files take one --shape each, or all the same one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what was lost; exit 1 when something was."""
+    """Print what was lost; exit 1 when something was, or a kernel could not be compared."""
     if bool(args.target) == bool(args.platform):
         raise BadInput(
             "give one of --platform and --target", where="kb upgrade", fix="such as --platform H100_SXM", code="KB103"
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(found, args.wiki)
     else:
         print(_render(found))
-    return ExitCode.FINDING if found.has_losses else ExitCode.OK
+    return ExitCode.OK if found.is_passed else ExitCode.FINDING
 
 
 def _interpreter(path: str, option: str) -> str:
@@ -89,11 +89,17 @@ def _cases(args: argparse.Namespace) -> list[OpCase]:
 def _render(found: Upgrade) -> str:
     lines = [f"Triton {found.old} -> {found.new}, {found.target}"]
     for kernel in found.kernels:
-        lines.append(f"{kernel.case} {kernel.name}: {'lost' if kernel.losses else 'nothing lost'}")
+        lines.append(f"{kernel.case} {kernel.name}".rstrip() + f": {_verdict(kernel)}")
         lines += [f"  {name:<6}{_side(side)}" for name, side in (("old", kernel.old), ("new", kernel.new))]
         lines += [f"  {loss.kind.replace('_', ' ')}: {loss.before} -> {loss.after}" for loss in kernel.losses]
         lines += _repair(kernel)
     return "\n".join(lines)
+
+
+def _verdict(kernel: UpgradedKernel) -> str:
+    if not kernel.is_compared:
+        return "not compared, it compiles under neither"
+    return "lost" if kernel.losses else "nothing lost"
 
 
 def _repair(kernel: UpgradedKernel) -> list[str]:

@@ -89,6 +89,11 @@ class UpgradedKernel(Wire):
     repair: JsonMap | None = None
     repaired: Side | None = None
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether it compiles under one of them at least: nothing is known of a kernel that both refuse."""
+        return not (self.old.refused and self.new.refused)
+
 
 @dataclass(frozen=True, slots=True)
 class Upgrade(Wire):
@@ -100,9 +105,9 @@ class Upgrade(Wire):
     kernels: tuple[UpgradedKernel, ...]
 
     @property
-    def has_losses(self) -> bool:
-        """Whether a kernel lost something."""
-        return any(one.losses for one in self.kernels)
+    def is_passed(self) -> bool:
+        """Whether every kernel was compared and lost nothing."""
+        return all(one.is_compared and not one.losses for one in self.kernels)
 
 
 def losses(old: Side, new: Side) -> tuple[Loss, ...]:

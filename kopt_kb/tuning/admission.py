@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kopt_kb.analysis.frameworks import functions_of, vendors_of
+from kopt_kb.analysis.frameworks import framework_named, functions_of, vendors_of
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.runners.problems.capsule import functions_in
 from kopt_kb.runners.problems.kernelbench import is_kernelbench
 from kopt_kb.tuning.lint import lint_source
@@ -20,7 +21,8 @@ def admit(task: Task, registry: Registry) -> None:
     """Let a task pass whose kernel the loop could begin with.
 
     Raises:
-        BadInput: The framework can't build for the platform, or the lint of the baseline would refuse the kernel.
+        BadInput: The framework can't build for the platform, the kernel is in another language, or the lint of the
+            baseline would refuse it.
     """
     _check_framework(task, registry)
     demo = task.kernel_demo
@@ -36,6 +38,9 @@ def admit(task: Task, registry: Registry) -> None:
     route = choose_route(task.route, demo, source, task.framework, has_reference=bool(task.reference))
     if route != "kernel":
         return
+    if kernel_name(source) == "kernel.cu" and framework_named(task.framework) is not None:
+        what = f"is CUDA C++, and --framework is {task.framework}, whose kernels are Python"
+        raise BadInput(what, where=f"{demo}:1", fix="give --framework CUDA, or HIP for a product of AMD", code="KB319")
     findings = lint_source(source, framework=task.framework, foreign=task.problem.own is not None)
     if findings:
         first = findings[0]

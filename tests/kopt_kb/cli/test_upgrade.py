@@ -28,6 +28,21 @@ def test_losses_and_their_repair_are_printed(tmp_path: Path, monkeypatch, capsys
         assert text in said
 
 
+def test_a_kernel_that_both_refuse_is_not_passed(
+    tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is known of it: the gate does not say that nothing was lost."""
+    (tmp_path / "k.py").write_text("")
+    refused = Side({}, refused="k.py: does not compile")
+    kernel = UpgradedKernel("k.py 4x4 bf16", "", {}, refused, refused, ())
+    monkeypatch.setattr(command, "upgrade", lambda *_, **__: Upgrade("sm_90", "1", "2", (kernel,)))
+    words = ["upgrade", str(tmp_path / "k.py"), "--shape", "4x4", "--dtype", "bf16", "--to", "python3"]
+    assert main([*words, "--target", "sm_90"]) == 1
+    said = capsys.readouterr().out
+    assert "k.py 4x4 bf16: not compared, it compiles under neither" in said
+    assert "nothing lost" not in said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

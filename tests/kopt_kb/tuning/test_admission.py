@@ -30,6 +30,7 @@ def task(path: Path, **more: str) -> Task:
         ("k.py", FILE, {}, "--problem"),
         ("k.cu", "__global__ void f() {}\n", {}, "/* kb"),
         ("k.py", "\x00\x01", {}, "name a kernel's Python file"),
+        ("k.cu", "/* kb\nop = 'rms_norm'\n*/\n__global__ void f() {}\n", {}, "--framework CUDA"),
         ("k.toml", 'op = "rms_norm"\ncode = "k.cubin"\n', {"framework": "CUDA"}, "kb verify record"),
         ("k.cubin", "\x7fELF", {"framework": "CUDA"}, "kb bench record"),
         ("k.py", LOGIC, {"route": "kernel"}, "--route pytorch"),
