@@ -38,6 +38,8 @@ _AHEAD = 2
 """Records that may wait for each device: none is idle, and a strategy that learns is told soon."""
 _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
+_LATE_S = 1.0
+"""Seconds after its end in which what was begun may still be timed, all of it together."""
 
 Told = Callable[[float], None]
 AskedConfig = tuple[Mapping[str, object], Told]
@@ -326,10 +328,12 @@ class _Search:
 
     def _timed(self, key: bytes, one: Asked, made: Made, searched_by: float) -> float:
         """Return the median time of a configuration, infinite for one that does not compile, run, or is wrong."""
-        why = self._unfit(key, made)
+        why, late = self._unfit(key, made), searched_by + _LATE_S
+        if not why and time.monotonic() >= late:  # as many as were made ahead may wait here: none gets seconds
+            why = "was not timed within the seconds of the search"
         if not why:
             try:
-                found = self._first(made.folder, max(searched_by, time.monotonic() + 1.0))
+                found = self._first(made.folder, max(searched_by, min(time.monotonic() + _LATE_S, late)))
                 if not found.problem:
                     return statistics.median(found.times_s)
                 why = found.problem

@@ -194,6 +194,25 @@ def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.median_s is not None
 
 
+class Behind(Bench):
+    """All is made ahead: it waits to be timed when the seconds are over."""
+
+    def stream(self, asked: Iterator[Asked], ahead: int, ended: Callable[[], bool], _: Any = None) -> Any:
+        """Yield what was made, whatever the time."""
+        del ended
+        return super().stream(asked, ahead, lambda: False)
+
+
+def test_what_was_made_ahead_gets_no_second_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight of them would take eight seconds more."""
+    clock = Clock()
+    for module in (search, sys.modules[__name__]):
+        monkeypatch.setattr(module, "time", clock)
+    found, said = searched(Behind(lambda _: 1e-6, seconds=0.9), seconds=0.5)
+    assert clock.now_s < 103
+    assert (found.evaluated, sum("not timed within" in line for line in said)) == (12, 8)
+
+
 class Helper(Bench):
     """A device of its own pace that ranks; it knows the configurations of the first one's shelf."""
 
