@@ -178,14 +178,15 @@ def _refuse_foreign(report: str | None, profiles: list[KernelProfile], rooflines
 
 
 def _kernels(args: argparse.Namespace, platform: Platform, profiles: list[KernelProfile]) -> list[KernelRoofline]:
-    from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
+    from kopt_kb.runners.replay.recorded import Wanted, closed_form, is_record, recorded
     from kopt_kb.static.device_facts import device_facts
     from kopt_kb.static.kernel_roofline import Launched, kernel_rooflines, rooflines_of
 
     identity, facts, grid = platform.identity, device_facts(platform), grid_from(args)
     if is_record(args.file):
         made = recorded(args.file, Wanted(identity.target, identity.platform, facts), disassemble=True)
-        return rooflines_of(map(Launched, made), platform, grid=grid, profiles=profiles)
+        work = closed_form(args.file)
+        return rooflines_of([Launched(one, "", work) for one in made], platform, grid=grid, profiles=profiles)
     if not (args.shape and args.dtype) and not (args.arg or args.args):
         fix = "for example --shape 8192x4096 --dtype bf16; or give --kernel, --arg and --grid, or a launch record"
         raise BadInput("missing --shape and --dtype", fix=fix, code="KB102")

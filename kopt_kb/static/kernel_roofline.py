@@ -61,7 +61,7 @@ class Launched:
 
     Attributes:
         dtype: Storage type; empty: that of its operations.
-        closed_form: Work of the operation, where the kernel has no IR that could be counted.
+        closed_form: Work of the operation, for a kernel whose IR can't be counted, or only in part.
     """
 
     compilation: Compilation
@@ -106,16 +106,23 @@ def _closed_form(case: KernelCase | OpCase, made: Sequence[Compilation]) -> Work
 
 
 def _work(launched: Launched, grid: tuple[int, ...] | None) -> tuple[CountedKernel | None, Work]:
-    """Return what the IR counts; where it holds what can't be counted, the closed form of the operation, if any."""
+    """Return what the IR counts; where it leaves anything out, the closed form of the operation, if any."""
     if launched.closed_form is not None and not launched.compilation.tile_ir and not launched.compilation.ttir:
         return None, launched.closed_form
     try:
         counted = count_compilation(launched.compilation, grid)
-        return counted, work_of(counted, launched.dtype or _dtype(counted))
+        found = work_of(counted, launched.dtype or _dtype(counted))
     except (IrError, UncountedError):
         if launched.closed_form is None:
             raise
         return None, launched.closed_form
+    # A loop that takes its tiles from a counter in memory is left out: far fewer operations than the kernel does.
+    return (None, launched.closed_form) if launched.closed_form is not None and _leaves_out(found) else (counted, found)
+
+
+def _leaves_out(found: Work) -> bool:
+    amounts = [*(one.useful for one in found.flops), *(one.compulsory for one in found.bytes)]
+    return any(one.exactness == "lower" for one in amounts)
 
 
 def _measured(name: str, profiles: Iterable[KernelProfile]) -> float | None:

@@ -13,10 +13,12 @@ from kopt_kb.kernels.compile.request import Compilation
 from kopt_kb.kernels.record.judge import RECORD, code_of, load_record
 from kopt_kb.kernels.record.statics import STATICS, StaticLaunch, Statics
 from kopt_kb.owned import owned_folder
+from kopt_kb.problem.ops import OPS, definition
+from kopt_kb.problem.work import Work, work
 from kopt_kb.runners.replay.makers import make_record
 from kopt_kb.wire import parse, read
 
-__all__ = ["Wanted", "is_record", "recorded"]
+__all__ = ["Wanted", "closed_form", "is_record", "recorded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,16 @@ def recorded(folder: str | Path, wanted: Wanted = Wanted(), *, disassemble: bool
     with owned_folder("kb-recorded-") as scratch:
         make_record(again, scratch / "record")
         return _compilations(scratch / "record", _told(scratch / "record"), disassemble=disassemble)
+
+
+def closed_form(folder: str | Path) -> Work | None:
+    """Return the work of the operation that a record of one launch names; None: nobody knows the parts of more."""
+    record = load_record(Path(folder))
+    if record.op not in OPS or not record.shape or len(record.launches) != 1:
+        return None
+    if record.options is None and definition(record.op).options:
+        return None
+    return work(record.op, record.shape, record.dtype, **dict(record.options or {}))
 
 
 def _told(folder: Path) -> Statics:

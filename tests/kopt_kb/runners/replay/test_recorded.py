@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from kopt_kb import kernels
 from kopt_kb.cli.main import main
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.kernels.record.request import CallRequest, MakerRequest, OpRequest, TensorArgument
+from kopt_kb.problem.work import work
 from kopt_kb.runners.replay.makers import NotRecordedError
-from kopt_kb.runners.replay.recorded import Wanted, is_record, recorded
+from kopt_kb.runners.replay.recorded import Wanted, closed_form, is_record, recorded
 from kopt_kb.static.counting import count_compilation
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
@@ -92,6 +94,26 @@ def test_what_is_no_record_is_said(doubled: Path, tmp_path: Path) -> None:
             recorded(doubled)
     finally:
         (tmp_path / "static.json").rename(doubled / "static.json")
+
+
+def test_a_record_of_one_launch_has_the_work_that_its_operation_declares(doubled: Path, tmp_path: Path) -> None:
+    """What a file declares of its operation's options counts; of a call, or where nobody said them, nothing is known."""
+    folder = tmp_path / "attention.record"
+    shutil.copytree(doubled, folder)
+    said = json.loads((folder / "record.json").read_text())
+    works = []
+    for steps, words in (
+        (1, {"op": "attention", "options": {"causal": True}}),
+        (1, {"op": "attention", "options": {"causal": False}}),
+        (1, {"op": "attention"}),
+        (1, {"op": ""}),
+        (2, {"op": "attention", "options": {"causal": True}}),
+    ):
+        told = {key: value for key, value in said.items() if key != "options"}
+        told |= {"shape": [1, 2, 256, 64], "dtype": "bf16", "steps": said["steps"][:steps], **words}
+        (folder / "record.json").write_text(json.dumps(told))
+        works.append(closed_form(folder))
+    assert works == [work("attention", "1x2x256x64", "bf16", causal=one) for one in (True, False)] + 3 * [None]
 
 
 def test_a_foreign_kernel_with_arguments_has_a_roofline(capsys: pytest.CaptureFixture[str]) -> None:
