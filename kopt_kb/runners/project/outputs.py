@@ -238,9 +238,8 @@ def judged_outputs(commands: Commands, session: RunningJob, copy: Scratch) -> Ch
     except KoptError as error:
         return Check(problem=f"the results can't be compared: {error.what}")
     held = session.held
-    lacks = held.lacks() if held is not None else "everything"
     session.say(f"outputs: {found.checks} results compared with the reference")
-    return replace(found, basis=AnswerBasis.of_cage(held, lacks) if held is not None else None)
+    return replace(found, basis=AnswerBasis.of_cage(held, held.lacks()) if held is not None else None)
 
 
 def compare_again(cases: Cases, kept: Sequence[JudgedOutput], scratch: Path) -> Iterator[str]:
