@@ -80,6 +80,8 @@ class World:
         self.random = random.Random(seed)
         self.last: object = None
         self.throttle: tuple[str, ...] = ()
+        self.sag: dict[str, float] = {}
+        """Entry → log by which the clock is lower while it runs: a kernel that draws more power."""
 
     def call(self) -> None:
         """Let a call of the driver take its time."""
@@ -145,6 +147,7 @@ class FakeDriver:
         self._held = False
         self._device_s = 0.0
         self._lost = ""
+        self._sag = 0.0
         self._graph: list[Any] | None = None
         self.loaded: list[str] = []
         self.own: tuple[OwnPlace, ...] = ()
@@ -256,7 +259,8 @@ class FakeDriver:
         if self.world.placement:
             lucky = random.Random(repr(values)).gauss(0, self.world.placement)
             seconds *= math.exp(lucky)
-        self._enqueue(-seconds, run)
+        self._sag = self.world.sag.get(kernel, 0.0)
+        self._enqueue(-seconds * math.exp(self._sag), run)
 
     def synchronize(self) -> None:
         if self._lost:
@@ -318,7 +322,7 @@ class FakeDriver:
 
     def probe(self, address: int) -> None:
         def count(at: float) -> None:
-            cycles = round(20_000 * 1.7 / self.world.slow(at))
+            cycles = round(20_000 * 1.7 / self.world.slow(at) / math.exp(self._sag))
             self.poke(address, cycles.to_bytes(8, "little") + (20_000).to_bytes(8, "little"))
 
         self._enqueue(20e-6, count)

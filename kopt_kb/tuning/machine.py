@@ -116,7 +116,7 @@ STEPS: tuple[MachineStep, ...] = (
     MachineStep("read_tips", lambda s, _: not s.tips_seq, State.READ_HISTORICAL_TIPS, "read earlier experience"),
     MachineStep(
         "measure_reachable", lambda s, _: lacks_reachable(s), None,
-        "time a copy of the same bytes, or a library's product of the same shape", passing=True,
+        "time a copy of the same bytes, or a fast kernel of the same shape", passing=True,
     ),
     # A kernel or project as it was given is the baseline; PyTorch logic needs a proposal.
     MachineStep(

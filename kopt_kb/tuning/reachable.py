@@ -1,4 +1,4 @@
-"""What this machine reaches: a copy of the same bytes, or a library's product of the same shape, by the judge's clock.
+"""What this machine reaches: a copy of the same bytes, or a fast kernel of the same shape, by the judge's clock.
 
 A probe is timed as a candidate is: by the same executor, flush and samples. It is a record of a journal and never a
 value of the wiki; targets stay shares of cited rows, and what is reachable stands beside them.
@@ -15,9 +15,11 @@ from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
 from kopt_kb.kernels.declared import packaged_file
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Sample, Timing
+from kopt_kb.runners.candidate.answers import Sample, Timing, Trust
 from kopt_kb.runners.candidate.job import Job
+from kopt_kb.runners.source_config import with_configs
 from kopt_kb.tuning.jobs import JobFiles, Ran
+from kopt_kb.tuning.proposers import declared_of, packaged_kernel
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.setup_events import ReachableMeasured
 from kopt_kb.workspace.state import WorkspaceState
@@ -31,6 +33,9 @@ def launch(a, b, *, config=None, out=None):
     return torch.mm(a, b, out=out) if out is not None else torch.mm(a, b)
 """
 """Appended to the package's kernel of a matrix product: its inputs and reference, the library's product."""
+_COPY, _PRODUCT = "copy of the same bytes", "torch.mm of the same shape"
+_ROUTINES = frozenset({_COPY, _PRODUCT})
+"""Probes that nothing was seen to beat: a search may end at their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,8 @@ class Probe:
         shape: Shape of the problem.
         roof: Roof it is about.
         what: What is timed, for people.
-        name: `copy` or `library`.
+        name: `copy`, `library` or `packaged`.
+        op: Operation that is timed.
         timed: Shape that is timed.
         amount: What counts under the roof in one run of it: bytes, or operations.
         source: The file that is timed, inputs and reference included.
@@ -51,20 +57,33 @@ class Probe:
     roof: str
     what: str
     name: str
+    op: str
     timed: str
     amount: int
     source: bytes
 
 
-def probes_of(state: WorkspaceState) -> tuple[Probe, ...]:
-    """Return one probe a shape whose limiting roof a copy or a library's product can stand for."""
-    return tuple(found for one in state.rooflines if (found := _probe(one, state.problem.dtype)) is not None)
+def probes_of(state: WorkspaceState, trust: Trust = "replayed") -> tuple[Probe, ...]:
+    """Return one probe a shape whose limiting roof a copy, a packaged kernel or a library's product can stand for.
+
+    A replay can't launch what a library keeps inside it. There the package's own kernel takes the library's place,
+    with the settings that its file declares for this very target; where it declares none, torch.mm is tried and the
+    executor says why it can't.
+
+    Args:
+        state: Rooflines, problem and target.
+        trust: Level of the executor that is to time them.
+    """
+    fast = _packaged(state, trust)
+    found = (_probe(one, state.problem.dtype, fast) for one in state.rooflines)
+    return tuple(one for one in found if one is not None)
 
 
 def floors_of(state: WorkspaceState) -> dict[str, tuple[float, str]]:
     """Return shape → the seconds at which the machine in force did the same amount, and what took them.
 
-    A search may end there: nothing was ever seen to be faster. Of simulated times there is none.
+    A search may end there: nothing was ever seen to be faster. Of simulated times there is none, and none of the
+    package's own kernel, which another may beat.
     """
     if state.simulated:
         return {}
@@ -73,22 +92,52 @@ def floors_of(state: WorkspaceState) -> dict[str, tuple[float, str]]:
     return {
         one.shape: (amounts[one.shape] / one.rate_si, f"{one.probe} on this machine, run {one.run}")
         for one in state.reachable_of(state.environment_seq).values()
-        if one.rate_si and roofs.get(one.shape) == one.roof
+        if one.rate_si and roofs.get(one.shape) == one.roof and one.probe in _ROUTINES
     }
 
 
-def _probe(roofline: RecordedRoofline, dtype: str) -> Probe | None:
+@dataclass(frozen=True, slots=True)
+class _Fast:
+    """The package's kernel as a probe: its file with settings, and shape → what those are called."""
+
+    source: bytes
+    settings: Mapping[str, str]
+
+
+def _packaged(state: WorkspaceState, trust: Trust) -> _Fast:
+    """Return the package's kernel with what it declares for this very target, on the shapes that arithmetic limits."""
+    op, dtype, target = state.problem.op, state.problem.dtype, state.task.target
+    shapes = [one.work.shape for one in state.rooflines if one.target.name != DRAM]
+    is_library = op == "gemm" and trust != "replayed"
+    source = packaged_kernel(op, options=dict(state.problem.options)) if shapes and not is_library else None
+    declared = declared_of(source) if source is not None and dtype == _timed_type(dtype) else None
+    if source is None or declared is None:
+        return _Fast(b"", {})
+    found = {
+        format_shape(shape): variant
+        for variant in declared.variants if target in variant.targets
+        for shape in shapes if variant.applies(op, shape, dtype, target)
+    }  # fmt: skip
+    configs = {shape: dict(variant.config) for shape, variant in found.items()}
+    return _Fast(with_configs(source, configs), {shape: variant.name for shape, variant in found.items()})
+
+
+def _probe(roofline: RecordedRoofline, dtype: str, fast: _Fast) -> Probe | None:
     roof, work = roofline.target.name, roofline.work
     if roof == DRAM:
         size = max(dtype_of(_timed_type(dtype)).bits // 8, 1)
         elements = max(work.amount_under(DRAM) // (2 * size), 1)
         source = Path(__file__).parents[1].joinpath("kernels", "copy.py").read_bytes()
-        return Probe(roofline.shape, roof, "copy of the same bytes", "copy", str(elements), 2 * size * elements, source)
+        own = (roofline.shape, roof, _COPY, "copy", "elementwise")
+        return Probe(*own, str(elements), 2 * size * elements, source)
+    amount, timed = work.amount_under(roof), format_shape(work.shape)
+    if timed in fast.settings:
+        what = f"the package's {fast.settings[timed]} of the same shape"
+        return Probe(roofline.shape, roof, what, "packaged", work.op, timed, amount, fast.source)
     if work.op == "gemm" and dtype == _timed_type(dtype):
         path = packaged_file("gemm")
         source = (path.read_bytes() if path is not None else b"") + _LIBRARY.encode()
-        amount, what = work.amount_under(roof), "torch.mm of the same shape"
-        return Probe(roofline.shape, roof, what, "library", format_shape(work.shape), amount, source)
+        return Probe(roofline.shape, roof, _PRODUCT, "library", "gemm", timed, amount, source)
     return None
 
 
@@ -112,7 +161,7 @@ def measure_reachable(
     """
     dtype, found = _timed_type(state.problem.dtype), []
     by_name: dict[str, list[Probe]] = {}
-    for probe in probes_of(state):
+    for probe in probes_of(state, session.executor.trust):
         by_name.setdefault(probe.name, []).append(probe)
     for name, probes in by_name.items():
         sources = JobFiles(probes[0].source, probes[0].source, probes[0].source)
@@ -120,7 +169,8 @@ def measure_reachable(
         attempt = 1 + sum(one.started.candidate == candidate for one in state.runs.values())
         run = f"{candidate}.timing.{attempt}"
         asked = job(sources, tuple(dict.fromkeys(one.timed for one in probes)), dtype)
-        asked = replace(asked, body=replace(asked.body, op="gemm" if name == "library" else "elementwise", trials=()))
+        repeats = 1 if name == "packaged" else asked.body.repeats  # float64 references of products take long
+        asked = replace(asked, body=replace(asked.body, op=probes[0].op, repeats=repeats, trials=()))
         outcome = session.execute(run, candidate, attempt, asked)
         ran = Ran(outcome.outcome, outcome.result, run, outcome.printed)
         found += [_event(probe, state.environment_seq, ran) for probe in probes]

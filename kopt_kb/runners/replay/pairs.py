@@ -33,7 +33,10 @@ _MOST_CONTENTS_BYTES = 8 << 30
 """Most memory that the contents of one record's slots may take."""
 
 _CLOCK_TOLERANCE = 0.02
-"""Difference of the two sides' mean clocks in a quad, as a log, above which the quad is dropped."""
+"""Difference of the two sides' mean clocks in a quad, as a log, above which the quad has to show far more than that."""
+
+_OUTWEIGHS = 4
+"""By what a quad's value has to exceed such a difference to count all the same, less that difference."""
 
 _SETTLED, _MOST_SETTLING = 0.01, 5
 """Change of the clock from quad to quad, as a log, below which it has settled; quads that are spent on that."""
@@ -66,7 +69,8 @@ class Quad:
     """One quad.
 
     Attributes:
-        value: Mean log time of the candidate minus that of the incumbent.
+        value: Mean log time of the candidate minus that of the incumbent, nearer to zero by what their clocks differ
+            where that is much.
         times_s: Side → times of its launches.
         clocks_hz: Clocks that the probes before timed launches counted; zeros without probes.
         throttle: Reasons that were seen.
@@ -154,12 +158,13 @@ class Pair:
         clocks = [turn.clocks_hz[1:] for _, turn, _ in letters]
         throttle = tuple(dict.fromkeys(one for _, turn, _ in letters for one in turn.throttle))
         usable = all(one > 0 for each in times for one in each)
+        value, is_apart = _at_one_clock(quad_value(order, times) if usable else 0.0, _clock_gap(order, clocks))
         return Quad(
-            quad_value(order, times) if usable else 0.0,
+            value,
             {name: [one for (side, *_), each in zip(letters, times, strict=True) if side.side == name for one in each]
              for name in SIDES},
             tuple(one for each in clocks for one in each), throttle,
-            bool(SPOILS & set(throttle)) or _apart(order, clocks) or not usable,
+            bool(SPOILS & set(throttle)) or is_apart or not usable,
             any(_disagree(turn, stamp_s, self.plan.chain) for _, turn, stamp_s in letters),
             tuple(stamp_s for *_, stamp_s in letters), max(turn.empty_s for _, turn, _ in letters), worst,
         )  # fmt: skip
@@ -180,11 +185,25 @@ def _larger(one: float | None, other: float | None) -> float | None:
     return max((value for value in (one, other) if value is not None), default=None)
 
 
-def _apart(order: str, clocks: Sequence[Sequence[float]]) -> bool:
-    """Return whether the sides' clocks differ by more than the tolerance."""
+def _clock_gap(order: str, clocks: Sequence[Sequence[float]]) -> float:
+    """Return the log of B's mean clock over A's; 0 where a probe is missing."""
     if not all(one > 0 for each in clocks for one in each):
-        return False
-    return abs(quad_value("ABBA" if order == "ABBA" else "BAAB", clocks)) > _CLOCK_TOLERANCE
+        return 0.0
+    return quad_value("ABBA" if order == "ABBA" else "BAAB", clocks)
+
+
+def _at_one_clock(value: float, gap: float) -> tuple[float, bool]:
+    """Return a quad's value as sides at one clock would show it at least, and whether their clocks spoil it.
+
+    A kernel that keeps every unit busy draws more power than a slow one, and its clock falls: such a pair never meets
+    at one clock. What a clock that is lower by so much can add to a time is no more than that, so a value of several
+    times the difference counts for what is left of it; one that is not says nothing.
+    """
+    if abs(gap) <= _CLOCK_TOLERANCE:
+        return value, False
+    if abs(value) < _OUTWEIGHS * abs(gap):
+        return value, True
+    return math.copysign(abs(value) - abs(gap), value), False
 
 
 def _disagree(turn: Turn, stamp_s: float, chain: int) -> bool:

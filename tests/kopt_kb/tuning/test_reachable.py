@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kopt_kb.kernels.op_options import file_options
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, SpaceAsked, Started
+from kopt_kb.runners.source_config import configs_of
 from kopt_kb.tuning.machine import lacks_reachable
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.reachable import probes_of
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 from tests.kopt_kb.tuning.measuring import Measuring
@@ -33,23 +35,50 @@ def test_a_norm_is_held_against_a_copy_of_its_bytes(workspace: Workspace) -> Non
         assert b"copy_blocks" in one.source
 
 
-def test_a_product_is_held_against_the_library_and_other_arithmetic_against_nothing(
-    tmp_path: Path, repo_root: Path
-) -> None:
-    """torch.mm with the inputs and the reference of the package's kernel; the file is Python."""
+def _made(folder: Path, platform: str, demo: Path, problem: Problem) -> WorkspaceState:
+    folder.mkdir()
+    task = Task(platform=platform, framework="Triton", kernel_demo=demo, problem=problem)
+    return Workspace.create(folder, "product", task, Registry.open()).state()
+
+
+def test_a_product_is_held_against_the_library_where_a_child_judges(tmp_path: Path, repo_root: Path) -> None:
+    """torch.mm with the inputs and the reference of the package's kernel; other arithmetic against nothing."""
     demo = repo_root / "kernels" / "naive" / "matmul.py"
-    task = Task(platform="H200_SXM", framework="Triton", kernel_demo=demo,
-                problem=Problem.of("gemm", ["4096x4096x4096"], "bf16"))  # fmt: skip
-    made = Workspace.create(tmp_path, "product", task, Registry.open())
-    (probe,) = probes_of(made.state())
-    assert (probe.name, probe.timed, probe.roof) == ("library", "4096x4096x4096", "bf16 matrix")
+    shape = ["4096x4096x4096"]
+    (probe,) = probes_of(_made(tmp_path / "bf16", "H200_SXM", demo, Problem.of("gemm", shape, "bf16")), "isolated")
+    assert (probe.name, probe.op, probe.timed, probe.roof) == ("library", "gemm", "4096x4096x4096", "bf16 matrix")
     assert probe.amount == 2 * 4096**3
     names = [node.name for node in ast.parse(probe.source).body if isinstance(node, ast.FunctionDef)]
     assert names[-1] == "launch"
     assert "torch.mm(a, b)" in probe.source.decode()
-    eight = Problem.of("gemm", ["4096x4096x4096"], "fp8")
-    other = Workspace.create(tmp_path, "eight", replace(task, problem=eight), Registry.open())
-    assert probes_of(other.state()) == ()
+    assert probes_of(_made(tmp_path / "fp8", "H200_SXM", demo, Problem.of("gemm", shape, "fp8"))) == ()
+
+
+def test_where_records_are_judged_the_packages_kernel_for_that_target_stands_for_a_library(
+    tmp_path: Path, repo_root: Path
+) -> None:
+    """With the settings its file declares for the target, on the shapes they fit; elsewhere the library is tried."""
+    demo = repo_root / "kernels" / "naive" / "matmul.py"
+    problem = Problem.of("gemm", ["4096x4096x4096", "400x16384x16384"], "bf16")
+    first, second = probes_of(_made(tmp_path / "sm_90", "H100_SXM", demo, problem))
+    assert (first.name, first.op, first.what) == ("packaged", "gemm", "the package's roles of the same shape")
+    assert (first.timed, first.amount) == ("4096x4096x4096", 2 * 4096**3)
+    assert configs_of(first.source)["4096x4096x4096"]["VARIANT"] == "roles"
+    assert second.name == "library"  # `roles` wants 512 rows
+    other = probes_of(_made(tmp_path / "other", "A100_SXM_80GB", demo, problem))
+    assert {one.name for one in other} == {"library"}
+
+
+def test_a_packaged_probe_computes_the_options_of_the_problem(tmp_path: Path, repo_root: Path) -> None:
+    """Full attention is held against full attention, though the package's file says causal."""
+    demo = repo_root / "kernels" / "naive" / "attention.py"
+    for causal in (False, True):
+        problem = Problem.of("attention", ["4x32x4096x128"], "bf16", options={"causal": causal})
+        (probe,) = probes_of(_made(tmp_path / str(causal), "H100_SXM", demo, problem))
+        assert (probe.name, probe.op) == ("packaged", "attention")
+        said = file_options(probe.source, "attention").said("causal")
+        assert said is not None
+        assert said.value is causal
 
 
 def test_probes_run_once_a_machine_before_the_baseline(workspace: Workspace, wiki_root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,17 @@ def test_a_hot_device_spoils_quads(lab: Any, record: Records) -> None:
     result = _between(lab, record, "plusone__us100", "plusone__us50")
     assert result.verdict == "unavailable"
     assert "spoiled by the clock" in result.reason
+
+
+def test_a_kernel_that_draws_more_power_still_wins_by_far(lab: Any, record: Records) -> None:
+    """A clock that is 5 % lower whenever the candidate runs: 20 times as fast is found, 10 % as fast is not said."""
+    lab.world.sag = {"plusone__us5000": 0.05, "plusone__us90": 0.05}
+    result = _between(lab, record, "plusone__us100000", "plusone__us5000")
+    assert (result.verdict, result.dropped) == ("accepted", 0), result.reason
+    assert 0 > math.log(result.ratio) > math.log(5 / 100) + 0.05, "the candidate's gain counts less the clocks"
+    close = _between(lab, record, "plusone__us100", "plusone__us90")
+    assert close.verdict == "unavailable"
+    assert "spoiled by the clock" in close.reason
 
 
 def test_drift_and_clock_steps(lab: Any, record: Records) -> None:

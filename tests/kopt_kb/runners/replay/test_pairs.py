@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.kernels.record.clock import Turn
-from kopt_kb.runners.replay.pairs import Pair, TimingPlan, WrongError, _apart, _disagree, planned
+from kopt_kb.runners.replay.pairs import Pair, TimingPlan, WrongError, _at_one_clock, _clock_gap, _disagree, planned
 
 Records = Callable[..., Path]
 TURN = Turn((1e-3, 1e-3), (1.7e9, 1.7e9), (2e-3, 2e-3), (2e-3, 2e-3))
@@ -72,17 +72,32 @@ def test_a_wrong_discarded_launch_counts(lab: Any, record: Records) -> None:
 
 
 @pytest.mark.parametrize(
-    ("clocks", "apart"),
+    ("clocks", "gap"),
     [
-        ([[1.7], [1.7], [1.7], [1.7]], False),
-        ([[1.7], [1.6], [1.6], [1.7]], True),
-        ([[1.7], [1.6], [1.5], [1.4]], False),
-        ([[0.0], [1.6], [1.6], [1.7]], False),
+        ([[1.7], [1.7], [1.7], [1.7]], 0.0),
+        ([[1.7], [1.6], [1.6], [1.7]], -0.0606),
+        ([[1.7], [1.6], [1.5], [1.4]], 0.0),
+        ([[0.0], [1.6], [1.6], [1.7]], 0.0),
     ],
 )
-def test_clocks_of_the_two_sides(clocks: list[list[float]], apart: bool) -> None:
+def test_clocks_of_the_two_sides(clocks: list[list[float]], gap: float) -> None:
     """Apart where A and B ran at other clocks; a clock that falls steadily meets both alike; no probe says nothing."""
-    assert _apart("ABBA", clocks) is apart
+    assert _clock_gap("ABBA", clocks) == pytest.approx(gap, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("value", "gap", "expected"),
+    [
+        (-0.01, -0.02, (-0.01, False)),
+        (-0.2, -0.06, (-0.2, True)),
+        (-3.2, -0.1, (-3.1, False)),
+        (-3.2, 0.1, (-3.1, False)),
+        (3.2, 0.1, (3.1, False)),
+    ],
+)
+def test_clocks_apart_spoil_what_does_not_exceed_them(value: float, gap: float, expected: tuple[float, bool]) -> None:
+    """Under 2 % they are one clock; above, a value of four times the difference counts for the rest of it, else none."""
+    assert _at_one_clock(value, gap) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
