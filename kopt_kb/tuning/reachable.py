@@ -21,7 +21,7 @@ from kopt_kb.runners.source_config import with_configs
 from kopt_kb.tuning.jobs import JobFiles, Ran
 from kopt_kb.tuning.proposers import declared_of, packaged_kernel
 from kopt_kb.tuning.session import Session
-from kopt_kb.workspace.journal.setup_events import ReachableMeasured
+from kopt_kb.workspace.journal.setup_events import COPY_PROBE, PRODUCT_PROBE, ReachableMeasured
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Probe", "floors_of", "measure_reachable", "probes_of"]
@@ -33,9 +33,6 @@ def launch(a, b, *, config=None, out=None):
     return torch.mm(a, b, out=out) if out is not None else torch.mm(a, b)
 """
 """Appended to the package's kernel of a matrix product: its inputs and reference, the library's product."""
-_COPY, _PRODUCT = "copy of the same bytes", "torch.mm of the same shape"
-_ROUTINES = frozenset({_COPY, _PRODUCT})
-"""Probes that nothing was seen to beat: a search may end at their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def floors_of(state: WorkspaceState) -> dict[str, tuple[float, str]]:
     return {
         one.shape: (amounts[one.shape] / one.rate_si, f"{one.probe} on this machine, run {one.run}")
         for one in state.reachable_of(state.environment_seq).values()
-        if one.rate_si and roofs.get(one.shape) == one.roof and one.probe in _ROUTINES
+        if one.rate_si and roofs.get(one.shape) == one.roof and one.is_unbeaten
     }
 
 
@@ -128,7 +125,7 @@ def _probe(roofline: RecordedRoofline, dtype: str, fast: _Fast) -> Probe | None:
         size = max(dtype_of(_timed_type(dtype)).bits // 8, 1)
         elements = max(work.amount_under(DRAM) // (2 * size), 1)
         source = Path(__file__).parents[1].joinpath("kernels", "copy.py").read_bytes()
-        own = (roofline.shape, roof, _COPY, "copy", "elementwise")
+        own = (roofline.shape, roof, COPY_PROBE, "copy", "elementwise")
         return Probe(*own, str(elements), 2 * size * elements, source)
     amount, timed = work.amount_under(roof), format_shape(work.shape)
     if timed in fast.settings:
@@ -137,7 +134,7 @@ def _probe(roofline: RecordedRoofline, dtype: str, fast: _Fast) -> Probe | None:
     if work.op == "gemm" and dtype == _timed_type(dtype):
         path = packaged_file("gemm")
         source = (path.read_bytes() if path is not None else b"") + _LIBRARY.encode()
-        return Probe(roofline.shape, roof, _PRODUCT, "library", "gemm", timed, amount, source)
+        return Probe(roofline.shape, roof, PRODUCT_PROBE, "library", "gemm", timed, amount, source)
     return None
 
 

@@ -106,11 +106,12 @@ def _target(state: WorkspaceState, policy: Policy, _: list[Round]) -> Stop | Non
 def _hardware_limit(state: WorkspaceState, policy: Policy, _: list[Round]) -> Stop | None:
     """All shapes at the policy's share of what their machine reaches, in every repeat.
 
-    That is what a probe of the same footprint or shape reached there, else our own measured row of the wiki.
+    That is what a probe of the same footprint or shape reached there, else our own measured row of the wiki. A kernel
+    of the package that stands in for a library's is no limit by itself: the larger of it and that row is.
     """
     if state.simulated or state.best is None or _other_machine(state, state.best) is not None:
         return None
-    measured_per_s = {**_measured_roofs(state), **_probed(state, state.best)}
+    measured_per_s = _limits_per_s(state, state.best)
     times = state.best.times(state.best.name)
     for condition in StopConditions.of(state).conditions:
         roof, recorded_s = measured_per_s.get(condition.shape), times.get(condition.shape, [])
@@ -121,12 +122,16 @@ def _hardware_limit(state: WorkspaceState, policy: Policy, _: list[Round]) -> St
     return ("hardware_limit", (state.best.decided_seq,)) if times else None
 
 
-def _probed(state: WorkspaceState, best: Round) -> dict[str, float]:
-    """Return shape → rate of the probe on the machine that timed the best version, for the roof of its target."""
+def _limits_per_s(state: WorkspaceState, best: Round) -> dict[str, float]:
+    """Return shape → rate that is the limit of its target's roof on the machine that timed the best version."""
     seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
     roofs = {one.shape: one.target.name for one in state.rooflines}
-    events = state.reachable_of(max(seqs, default=0)).values()
-    return {one.shape: one.rate_si for one in events if one.rate_si is not None and roofs.get(one.shape) == one.roof}
+    limits = _measured_roofs(state)
+    for one in state.reachable_of(max(seqs, default=0)).values():
+        if one.rate_si is not None and roofs.get(one.shape) == one.roof:
+            least = 0.0 if one.is_unbeaten else limits.get(one.shape, 0.0)
+            limits[one.shape] = max(one.rate_si, least)
+    return limits
 
 
 def _measured_roofs(state: WorkspaceState) -> dict[str, float]:

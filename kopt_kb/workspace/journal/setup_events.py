@@ -245,6 +245,10 @@ class NoiseMeasured(EventData):
     run: Text
 
 
+COPY_PROBE, PRODUCT_PROBE = "copy of the same bytes", "torch.mm of the same shape"
+"""Probes that nothing was seen to beat; any other is a kernel of the package, which another may."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReachableMeasured(EventData):
     """What a machine gives for the amount of one shape, beside its target and never a value of the wiki.
@@ -271,6 +275,11 @@ class ReachableMeasured(EventData):
     run: str
     environment: Seq
     reason: str
+
+    @property
+    def is_unbeaten(self) -> bool:
+        """Whether the probe is one that nothing was seen to beat."""
+        return self.probe in {COPY_PROBE, PRODUCT_PROBE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kopt_kb.tuning import stops
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.stops import (
     evaluation,
@@ -18,7 +19,7 @@ from kopt_kb.tuning.stops import (
 )
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, Measured, SnapshotTaken
-from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, ProfileRead
+from kopt_kb.workspace.journal.setup_events import COPY_PROBE, EnvironmentRecorded, ProfileRead, ReachableMeasured
 from kopt_kb.workspace.rounds import ACCEPTED, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
@@ -102,16 +103,16 @@ def test_above_the_roof_is_never_met(state: WorkspaceState) -> None:
     assert not_evaluable(state) == "record v1:8192x4096:1: bandwidth of 8192x4096 is 104.9% of its roof"
 
 
-@pytest.mark.parametrize(("product", "stops"), [(None, True), ("T10", True), ("T10_PRO", False), ("", False)])
-def test_another_device_is_never_at_the_target(state: WorkspaceState, product: str | None, stops: bool) -> None:
+@pytest.mark.parametrize(("product", "is_met"), [(None, True), ("T10", True), ("T10_PRO", False), ("", False)])
+def test_another_device_is_never_at_the_target(state: WorkspaceState, product: str | None, is_met: bool) -> None:
     """Times of another product, or of one nobody knows, say nothing about this product's conditions."""
     add(state, done(1, "accept", 1.85e12))
     card = EnvironmentRecorded("card", None, None, {}, {}, BLOB, "T10")
     state.environments = {4: EnvironmentRecorded("a board", None, None, {}, {}, BLOB, product), 3: card, 9: card}
     state.environment = state.environments[9]  # the machine in force timed nothing of this version
-    assert (evaluation(state) is not None, stop_reason(state, POLICY) is not None) == (stops, stops)
+    assert (evaluation(state) is not None, stop_reason(state, POLICY) is not None) == (is_met, is_met)
     known = {"T10_PRO": "T10_PRO", "": "a name no page of the wiki has"}.get(product or "", "")
-    expected = "" if stops else f"measured on a board ({known}); the conditions are for T10"
+    expected = "" if is_met else f"measured on a board ({known}); the conditions are for T10"
     assert not_evaluable(state) == expected
 
 
@@ -122,6 +123,30 @@ def test_the_machine_in_force_is_not_held_against_earlier_records(state: Workspa
     state.environment = EnvironmentRecorded("a board", None, None, {}, {}, BLOB, "")
     state.environments = {4: card, 9: state.environment}
     assert evaluation(state) is not None
+
+
+@pytest.mark.parametrize(
+    ("probe", "rate_per_s", "reason"),
+    [
+        (COPY_PROBE, 1.6e12, "hardware_limit"),
+        (COPY_PROBE, 1.7e12, None),
+        ("the package's roles of the same shape", 1.6e12, None),
+        ("the package's roles of the same shape", 2.9e12, None),
+    ],
+)
+def test_a_packaged_kernel_is_no_limit_below_our_own_measured_row(
+    state: WorkspaceState, monkeypatch: pytest.MonkeyPatch, probe: str, rate_per_s: float, reason: str | None
+) -> None:
+    own = dict.fromkeys(AMOUNT, 2.8e12)
+    monkeypatch.setattr(stops, "_measured_roofs", lambda _: dict(own))
+    roofs = {one.shape: one.target.name for one in state.rooflines}
+    events = [ReachableMeasured(one, probe, roofs[one], rate_per_s, 1e-3, 9, "r", 4, "") for one in AMOUNT]
+    state.reachables = dict(enumerate(events))
+    add(state, done(1, "accept", 1.58e12))
+    assert (stop_reason(state, POLICY) or (None,))[0] == reason
+    if "package" in probe:
+        own.clear()
+        assert (stop_reason(state, POLICY) or (None,))[0] == ("hardware_limit" if rate_per_s < 2e12 else None)
 
 
 def test_iterations_plateau_and_escalation(state: WorkspaceState) -> None:
