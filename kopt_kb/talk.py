@@ -68,6 +68,10 @@ class Talk:
             except BrokenPipeError:
                 raise Silent("is gone", gone=True) from None
 
+    def is_heard(self, timeout_s: float) -> bool:
+        """Return whether the child has said something, or is gone, after waiting for that; nothing is taken."""
+        return bool(self._held) or _ready(self._out, select.POLLIN, time.monotonic() + timeout_s)
+
     def line(self, most: int, timeout_s: float) -> bytes:
         """Return the next line without its end; raises `Silent`."""
         end = time.monotonic() + timeout_s

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -40,7 +40,8 @@ _MAKER = (sys.executable, "-P", "-m", "kopt_kb.kernels.record.maker")
 _MAKER_S, _START_S, _GRACE_S = 300.0, 120.0, 10.0
 """Seconds for one record, for a maker's imports, and that a maker may be late with what it has measured itself."""
 _MEMORY_BYTES = 16 << 30
-_MOST = 16
+_MOST, _NICE, _STEP_S = 16, 5, 0.1
+"""Most makers; by how much those that make records ahead give way to judges; seconds between looks at the first."""
 _REPLY_BYTES, _STATICS_BYTES = 1 << 16, 1 << 28
 
 _KEPT = frozenset(
@@ -99,6 +100,8 @@ class Makers:
         self._free: queue.LifoQueue[_Maker] = queue.LifoQueue()
         for one in reversed(self._makers):
             self._free.put(one)
+        self._ended = threading.Event()
+        self._following: threading.Thread | None = None
 
     def __enter__(self) -> Makers:
         """Return the makers."""
@@ -112,6 +115,9 @@ class Makers:
 
     def close(self) -> None:
         """End all makers, what they are doing included."""
+        self._ended.set()
+        if self._following is not None:
+            self._following.join()
         for one in self._makers:
             one.stop()
 
@@ -121,9 +127,24 @@ class Makers:
         return len(self._makers)
 
     def warm(self) -> None:
-        """Start all of them now; they import while this process does something else."""
-        for one in self._makers:
-            one.start()
+        """Start them now; they import while this process does something else.
+
+        The first alone, and the others once it is warm: as many imports at once as there are cores take each other
+        and the judges twice their time, and nothing can be judged before the first record is there.
+        """
+        self._makers[0].start()
+        self._following = threading.Thread(target=self._follow, daemon=True)
+        self._following.start()
+
+    def _follow(self) -> None:
+        end = time.monotonic() + _START_S
+        while not self._makers[0].is_warm(_STEP_S) and time.monotonic() < end and not self._ended.is_set():
+            pass
+        for one in self._makers[1:]:
+            if self._ended.is_set():
+                return
+            with suppress(OSError):  # whoever asks it for a record says so
+                one.start(_NICE)
 
     def make(self, request: MakerRequest, out: Path) -> Made:
         """Record one launcher into a folder that does not exist; a failure is a result."""
@@ -173,14 +194,24 @@ class _Maker:
         self._folder = Path()
         self._is_ready = False
 
-    def start(self) -> Talk:
-        """Return the running child."""
+    def is_warm(self, timeout_s: float) -> bool:
+        """Return whether the child has said that it is warm, or is gone, after waiting for that."""
+        with self._lock:
+            talk = self._talk
+        return talk is None or self._is_ready or talk.is_heard(timeout_s)
+
+    def start(self, nice: int = 0) -> Talk:
+        """Return the running child; one that has to be started gives way to others by so much."""
         with self._lock:
             if self._talk is None:
                 self._folder = self._files.enter_context(owned_folder("kb-record-"))
                 more = {name: str(self._folder) for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR")}
                 env = environment({**more, "CUDA_VISIBLE_DEVICES": ""}, keep=_KEPT, ours=True)
                 self._talk, self._is_ready = Talk(_MAKER, env=env), False
+                if nice:
+                    with suppress(OSError):
+                        own = os.getpriority(os.PRIO_PROCESS, 0)
+                        os.setpriority(os.PRIO_PROCESS, self._talk.child.pid, min(own + nice, 19))
             return self._talk
 
     def stop(self) -> None:

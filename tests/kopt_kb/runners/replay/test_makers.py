@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import textwrap
 import time
@@ -174,6 +175,38 @@ def test_a_maker_is_told_no_secrets(tmp_path: Path, maker, monkeypatch: pytest.M
     assert "SECRET_TOKEN" not in text
     assert "PATH" in text
     assert "kb-record-" in text.splitlines()[-1]
+
+
+def test_the_first_maker_imports_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others start once it is warm, and give way to who judges; ended before that, they never do."""
+    began, go = tmp_path / "began", tmp_path / "go"
+    program = tmp_path / "maker.py"
+    program.write_text(
+        "import os, pathlib, sys, time\ntime.sleep(0.1)\n"
+        f"open({str(began)!r}, 'a').write(f'{{os.nice(0)}} ')\n"
+        f"while not pathlib.Path({str(go)!r}).exists():\n    time.sleep(0.01)\n"
+        "print('ready', flush=True)\nsys.stdin.read()\n"
+    )
+    monkeypatch.setattr(makers, "_MAKER", (sys.executable, str(program)))
+    here = os.nice(0)
+
+    def are(many: int) -> None:
+        end = time.monotonic() + 20
+        while len(began.read_text().split() if began.exists() else ()) < many and time.monotonic() < end:
+            time.sleep(0.01)
+        nices = began.read_text().split()
+        assert nices == [str(here), *[str(min(here + 5, 19))] * (many - 1)]
+
+    for last in (1, 3):
+        with Makers(3) as some:
+            some.warm()
+            are(1)
+            time.sleep(0.2)
+            are(1)
+            if last == 3:
+                go.touch()
+            are(last)
+        began.unlink()
 
 
 @pytest.mark.torch
