@@ -18,9 +18,7 @@ copy_in = tma.async_load if hasattr(tma, "async_load") else tma.async_copy_globa
 copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_shared_to_global
 
 OP = "gemm"
-
 OP_OPTIONS = {"batch": 1}
-
 TUNING_SPACE = {
     "BLOCK_M": [16, 64, 128, 256],
     "BLOCK_N": [32, 64, 128, 256],
@@ -31,7 +29,6 @@ TUNING_SPACE = {
     "num_warps": [4, 8],
     "num_stages": [2, 3, 4, 5, 6],
 }
-
 VARIANTS = [
     {
         "name": "pointers", "category": "memory_access", "precondition": "M >= 1", "config": {"VARIANT": "pointers"},
@@ -58,24 +55,18 @@ VARIANTS = [
         "knobs": ["GROUP_M"],
     },
     {
-        "name": "deep_pipeline", "category": "latency_hiding", "precondition": "K >= 512",
-        "summary": "more tiles of A and B in flight", "config": {"num_stages": 4}, "knobs": ["num_stages", "BLOCK_K"],
-    },
-    {
         "name": "halved_store", "category": "latency_hiding",
         "summary": "store a tile in two halves, which leaves shared memory for one more stage of loads",
         "precondition": "N * element_bytes % 16 == 0 and K * element_bytes % 16 == 0 and N >= 1024 and M >= 1024",
         "config": {
             "VARIANT": "persistent", "HALVES": True, "BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64,
             "num_warps": 8, "num_stages": 4,
-        },
-        "knobs": ["GROUP_M"],
+        }, "knobs": ["GROUP_M"],
     },
     {
-        "name": "tall_groups", "category": "caching", "precondition": "M >= 1024 and N >= 1024",
-        "summary": "walk taller or flatter groups of tiles, so that the tiles in flight share more of A and B in L2",
+        "name": "tall_groups", "category": "caching", "precondition": "M >= 1024 and N >= 1024", "knobs": ["GROUP_M"],
+        "summary": "walk taller or flatter groups of tiles, so that those in flight share more of A and B in L2",
         "config": {},
-        "knobs": ["GROUP_M"],
     },
     {
         "name": "two_residents", "category": "parallelism",
@@ -84,19 +75,18 @@ VARIANTS = [
         "config": {
             "VARIANT": "persistent", "PROGRAMS_PER_SM": 2, "HALVES": False, "BLOCK_M": 128, "BLOCK_N": 128,
             "BLOCK_K": 64, "num_warps": 4, "num_stages": 3,
-        },
-        "knobs": ["GROUP_M"],
+        }, "knobs": ["GROUP_M"],
     },
     {
         "name": "tall_tiles", "category": "compute", "precondition": "M >= 1024 and N >= 1024",
         "summary": "tiles with more rows than columns: A is read from shared memory less often a product",
-        "config": {"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 8},
+        "config": {"VARIANT": "pointers", "BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 8},
         "knobs": ["num_stages", "GROUP_M"],
     },
     {
         "name": "thin_tiles", "category": "parallelism", "precondition": "M <= 64 and N >= 1024",
         "summary": "low tiles of few columns: every multiprocessor streams its part of B with many loads in flight",
-        "config": {"BLOCK_M": 16, "BLOCK_N": 64, "BLOCK_K": 128, "num_warps": 4, "num_stages": 5},
+        "config": {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": 64, "BLOCK_K": 128, "num_stages": 5},
         "knobs": ["BLOCK_N", "BLOCK_K", "num_warps", "num_stages"],
     },
 ]  # fmt: skip
@@ -117,8 +107,7 @@ def _product(a, b, acc, WIDEN: tl.constexpr):
 def _tile_of(tile, m, n, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr):
     """Return the (row, column) of a tile when groups of GROUP_M tile rows are walked column by column."""
     tiles_m = tl.cdiv(m, BLOCK_M)
-    tiles_n = tl.cdiv(n, BLOCK_N)
-    in_group = GROUP_M * tiles_n
+    in_group = GROUP_M * tl.cdiv(n, BLOCK_N)
     first = (tile // in_group) * GROUP_M
     height = tl.minimum(tiles_m - first, GROUP_M)
     return first + (tile % in_group) % height, (tile % in_group) // height
@@ -285,20 +274,17 @@ def matmul_roles(a_desc, b_desc, c_desc, m, n, k, GROUP_M: gl.constexpr, STAGES:
 
 
 _KERNELS = {
-    "pointers": matmul_pointers,
-    "descriptors": matmul_descriptors,
-    "persistent": matmul_persistent,
+    "pointers": matmul_pointers, "descriptors": matmul_descriptors, "persistent": matmul_persistent,
     "roles": matmul_roles,
-}
+}  # fmt: skip
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
     """Return (A of MxK, B of KxN), row-major in that storage type, from a seed."""
     rows, cols, depth = shape
     generator = torch.Generator(device=device).manual_seed(seed)
-    a = torch.randn(rows, depth, generator=generator, device=device, dtype=torch.float32)
-    b = torch.randn(depth, cols, generator=generator, device=device, dtype=torch.float32)
-    return a.to(_DTYPES[dtype]), b.to(_DTYPES[dtype])
+    sizes = (rows, depth), (depth, cols)
+    return tuple(torch.randn(one, generator=generator, device=device).to(_DTYPES[dtype]) for one in sizes)
 
 
 def reference(a, b):
@@ -306,28 +292,45 @@ def reference(a, b):
     return a.double() @ b.double()
 
 
-def default_config(shape, dtype):
-    """Return a good start for a shape: large tiles once they fill the product, small ones before."""
-    rows, cols, _ = shape
-    if min(rows, cols) >= 1024 and dtype != "fp32":
-        tiles = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
-    else:
+def _is_hopper():
+    try:
+        target = triton.runtime.driver.active.get_current_target()
+    except RuntimeError:  # no GPU, and nobody stands in for one
+        return False
+    return (target.backend, target.arch) == ("cuda", 90) and not triton.knobs.runtime.interpret
+
+
+def default_config(shape, dtype, variant=None):
+    """Return a good start for a shape: roles on Hopper; large tiles once they fill the product, small ones before."""
+    rows, cols, depth = shape
+    large = min(rows, cols) >= 1024 and dtype != "fp32"
+    common = {"VARIANT": variant or "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False}
+    tiles = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
+    if variant == "roles" or (variant is None and large and not cols % 8 and not depth % 8 and _is_hopper()):
+        return common | tiles | {"VARIANT": "roles", "num_stages": 4}
+    if not large:
         tiles = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4}
-    stages = 2 if torch.version.hip else 3  # AMD's pipeline keeps one stage in registers; two in LDS would not fit
-    return {"VARIANT": "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False, "num_stages": stages} | tiles
+    # AMD's pipeline keeps one stage in registers; two in LDS would not fit
+    return common | tiles | {"num_stages": 2 if torch.version.hip else 3}
+
+
+def _knobs(shape, dtype, config):
+    """Return a configuration with what it leaves out; of one with rows a tile and no variant, `pointers`."""
+    given = config or {}  # the rows of a tile of roles are fixed
+    return default_config(shape, dtype, given.get("VARIANT", "pointers" if "BLOCK_M" in given else None)) | given
 
 
 def _plan(shape, dtype, config, multiprocessors):
     """Return (knobs, grid, constexprs, launch options) of a configuration; missing keys take the default."""
     rows, cols, _ = shape
-    knobs = default_config(shape, dtype) | (config or {})
-    tiles = triton.cdiv(rows, knobs["BLOCK_M"]) * triton.cdiv(cols, knobs["BLOCK_N"])
-    if knobs["VARIANT"] == "persistent" and multiprocessors:
-        tiles = min(tiles, multiprocessors * knobs["PROGRAMS_PER_SM"])
+    knobs = _knobs(shape, dtype, config)
+    high, residents = (128, 1) if knobs["VARIANT"] == "roles" else (knobs["BLOCK_M"], knobs["PROGRAMS_PER_SM"])
+    tiles = triton.cdiv(rows, high) * triton.cdiv(cols, knobs["BLOCK_N"])
+    if knobs["VARIANT"] in ("persistent", "roles") and multiprocessors:
+        tiles = min(tiles, multiprocessors * residents)
     if knobs["VARIANT"] == "roles":
-        tiles = triton.cdiv(rows, 128) * triton.cdiv(cols, knobs["BLOCK_N"])
         constexprs = {"GROUP_M": knobs["GROUP_M"], "STAGES": knobs["num_stages"]}
-        return knobs, (min(tiles, multiprocessors or tiles),), constexprs, {"num_warps": 4, "num_stages": 1}
+        return knobs, (tiles,), constexprs, {"num_warps": 4, "num_stages": 1}
     constexprs = {key: knobs[key] for key in ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M")}
     if knobs["VARIANT"] == "persistent":
         constexprs["HALVES"] = knobs["HALVES"]
@@ -353,10 +356,6 @@ def _descriptor(tensor, block, variant):
     return GluonDescriptor.from_tensor(tensor, block, layout)
 
 
-def _multiprocessors(device):
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 0
-
-
 def launch(a, b, *, config=None, out=None):
     """Return A B in A's storage type for row-major A of MxK and B of KxN, written to `out` if given.
 
@@ -369,12 +368,15 @@ def launch(a, b, *, config=None, out=None):
     shape = (a.shape[0], b.shape[1], a.shape[1])
     out = a.new_empty(shape[:2]) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == a.dtype)
-    knobs, grid, constexprs, options = _plan(shape, dtype, config, _multiprocessors(a.device))
+    aligned = not any(one.stride(0) * one.element_size() % 16 for one in (a, b, out))
+    config = config if aligned else {"VARIANT": "pointers"} | (config or {})
+    processors = torch.cuda.get_device_properties(a.device).multi_processor_count if a.device.type == "cuda" else 0
+    knobs, grid, constexprs, options = _plan(shape, dtype, config, processors)
     kernel = _KERNELS[knobs["VARIANT"]]
     if knobs["VARIANT"] == "pointers":
         kernel[grid](a, b, out, *shape, a.stride(0), b.stride(0), out.stride(0), **constexprs, **options)
         return out
-    if any(one.stride(0) * one.element_size() % 16 for one in (a, b, out)):
+    if not aligned:
         raise ValueError(f"tensor descriptors need rows of a multiple of 16 bytes, shape is {shape}")
     if knobs["VARIANT"] == "roles" and a.element_size() != 2:
         raise ValueError(f"roles multiply elements of two bytes, got {dtype}")
@@ -390,11 +392,8 @@ def static_cases(shape, dtype, config=None):
     rows, cols, depth = shape
     knobs, grid, constexprs, options = _plan(shape, dtype, config, None)
     shapes = ((rows, depth), (depth, cols), (rows, cols))
-    if knobs["VARIANT"] == "pointers":
-        tensors = tuple(TensorSpec(one, dtype) for one in shapes)
-        scalars = (*shape, depth, cols, cols)
-    else:
-        pairs = zip(shapes, _blocks(knobs), strict=True)
-        tensors = tuple(TensorSpec(one, dtype, block_shape=tuple(block)) for one, block in pairs)
-        scalars = tuple(shape)
-    return (LaunchCase(_KERNELS[knobs["VARIANT"]], grid, (*tensors, *scalars), constexprs, **options),)
+    plain = knobs["VARIANT"] == "pointers"
+    pairs = zip(shapes, _blocks(knobs), strict=True)
+    tensors = [TensorSpec(one, dtype, block_shape=None if plain else tuple(block)) for one, block in pairs]
+    arguments = (*tensors, *shape, *((depth, cols, cols) if plain else ()))
+    return (LaunchCase(_KERNELS[knobs["VARIANT"]], grid, arguments, constexprs, **options),)

@@ -130,6 +130,26 @@ def test_descriptor_variants_refuse_rows_that_are_not_16_byte_multiples():
         matmul.launch(*inputs, config={"VARIANT": "descriptors"})
 
 
+def test_a_product_starts_with_roles_on_hopper_where_they_take_it(monkeypatch: pytest.MonkeyPatch):
+    """Not rows that the copy engine refuses, nor tiles of other rows, nor products that large tiles do not fill."""
+    matmul, taken = _module("matmul"), []
+    monkeypatch.setattr(matmul, "_is_hopper", lambda: True)
+
+    class Kernel(str):
+        def __getitem__(self, grid):
+            return lambda *_, **__: taken.append(str(self))
+
+    monkeypatch.setattr(matmul, "_KERNELS", {name: Kernel(name) for name in matmul._KERNELS})
+    a, b = matmul.make_inputs((1024, 1024, 64), "bf16", "cpu", 0)
+    odd = a.new_zeros(1024, 65)[:, :64]
+    for left, right, config in [
+        (a, b, None), (a, b, {"GROUP_M": 4}), (odd, b, None), (a, b, {"BLOCK_M": 64}), (a[:512], b, None),
+        (a.float(), b.float(), None), (a[:, :60].contiguous(), b[:60], None),
+    ]:  # fmt: skip
+        matmul.launch(left, right, config=config)
+    assert taken == ["roles"] * 2 + ["pointers"] * 5
+
+
 def test_a_product_of_fp8_blocks_takes_whole_blocks_and_tiles_that_roles_have():
     """Scales stand for 128 elements; the warpgroups multiply 64 columns at a time, four times at most."""
     fp8_gemm = _module("fp8_gemm")
