@@ -46,13 +46,15 @@ def host_check(judges: Judges, pair: Pair, shape: str, events: float) -> HostChe
     What a chain takes without the record's steps is subtracted from what it takes with them: messages and flushes are
     in both. Of several chains the shortest counts: a host that does something else only makes them longer.
     """
-    repeats = max(_repeats(judges, side) for side in pair.sides)
+    repeats = {side.side: _repeats(judges, side) for side in pair.sides}
     stamps: dict[tuple[str, bool], list[float]] = {(side.side, empty): [] for side in pair.sides for empty in _BOTH}
     for _ in range(_TURNS):
         for side in pair.sides:
             for empty in _BOTH:
-                stamps[side.side, empty].append(judges.host_chain(side, repeats, empty=empty)[0])
-    took = [min(stamps[side.side, False]) - min(stamps[side.side, True]) for side in pair.sides]
+                stamps[side.side, empty].append(judges.host_chain(side, repeats[side.side], empty=empty)[0])
+    took = [
+        (min(stamps[side.side, False]) - min(stamps[side.side, True])) / repeats[side.side] for side in pair.sides
+    ]
     if min(took) <= 0:
         return HostCheck(shape, 0.0, events, agrees=False)
     host = math.log(took[1] / took[0])

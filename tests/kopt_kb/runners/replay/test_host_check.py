@@ -44,3 +44,16 @@ def test_no_time_at_all(lab: Any, record: Records, monkeypatch: pytest.MonkeyPat
     with Pair.of(judges, (record("plusone__us0"), record("plusone__us0")), TimingPlan(1, 0)) as pair:
         found = host_check(judges, pair, "4", -0.1)
     assert not found.agrees
+
+
+def test_a_slow_side_is_not_repeated_for_a_fast_one(lab: Any, record: Records) -> None:
+    """Each chain takes its 20 ms: one launch of 35 ms and sixteen of 1.4 ms, not sixteen of both."""
+    judges = lab.judges()
+    with Pair.of(judges, (record("plusone__us35000"), record("plusone__us1400")), TimingPlan(1, 0)) as pair:
+        pair.quad()
+        begin = lab.world.now
+        found = host_check(judges, pair, "4", -3.2)
+        took_s = lab.world.now - begin
+    assert found.host == pytest.approx(-3.219, abs=0.02)
+    assert found.agrees
+    assert took_s < 1.6, "2.1 s with as many launches of both"
