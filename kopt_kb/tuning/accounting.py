@@ -24,6 +24,12 @@ from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["accounts"]
 
+_ALL = "all"
+"""Shape of a project's report that is of several."""
+_OF_ALL = (
+    "the profile is of all shapes together, so none of it is charged here; "
+    "a profile command with {shapes} is given the largest alone"
+)
 _SAME_RUN = 2.0
 """A profile's launches are those of a timed call when their time is within this factor of it."""
 _UNLIKE = 0.1
@@ -57,7 +63,9 @@ def accounts(
         if time_s is None or roofline.shape in known:
             continue
         seq, event = reports.get(roofline.shape, (0, None))
-        profiles, problem = ((), "") if event is None else _read(read(event.report), time_s)
+        profiles, problem = (
+            ((), _OF_ALL if _ALL in reports else "") if event is None else _read(read(event.report), time_s)
+        )
         resident = tuple(with_residency(one, platform) for one in profiles)
         clock_hz, reached = _clock_hz(resident, time_s), _reached(state, best, roofline.shape)
         case = GapCase(roofline.shape, time_s, resident, platform, roofline.work, clock_hz, reached)
@@ -100,7 +108,7 @@ def _read(report: bytes, time_s: float) -> tuple[tuple[KernelProfile, ...], str]
     with tempfile.TemporaryDirectory(prefix="kb-gap-") as folder:
         try:
             path = unpack_report(report, Path(folder))
-            found = tuple(one for one in read_profiles(path) if one.duration_s)
+            found = tuple(one for one in read_profiles(path) if one.duration_s and one.role != "runtime")
         except KoptError as error:
             return (), f"the profile can't be read: {error.what}"
     profiled_s = sum(one.duration_s or 0.0 for one in found)

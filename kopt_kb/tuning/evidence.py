@@ -28,6 +28,9 @@ from kopt_kb.workspace.journal.setup_events import ProfileRead
 
 __all__ = ["IsaEvidence", "ReportOrigin", "ResourceGate", "read_evidence", "worst_progress"]
 
+_NAME = 80
+"""Characters of a kernel's name in the gate's word; the event has it whole."""
+
 _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
     "duration_s",
@@ -56,14 +59,17 @@ class ReportOrigin:
 def read_evidence(result: ReportEvidence, taken: ReportOrigin) -> tuple[GateResult, ProfileRead | None]:
     """Return the gate's word and the record of a profiling run: what the rules say of each kernel, the longest first.
 
+    Copies and fills that the runtime launches by itself come last: a program that is profiled whole has them.
+
     The event's code is the class and the limiter of the first.
     """
     with tempfile.TemporaryDirectory(prefix="kb-ncu-") as folder:
         try:
             path = unpack_report(result.report, Path(folder))
-            profiles = sorted(read_profiles(path), key=_total_s, reverse=True)
-            work = taken.work if len(profiles) == 1 else None
-            verdicts = [classify(one, taken.platform, work) for one in profiles]
+            profiles = sorted(read_profiles(path), key=_first)
+            own = sum(one.role != "runtime" for one in profiles)
+            work = taken.work if own == 1 else None
+            verdicts = [classify(one, taken.platform, work if one.role != "runtime" else None) for one in profiles]
         except KoptError as error:
             return GateResult("evidence", "unavailable", str(error)[:300]), None
     if not profiles:
@@ -71,7 +77,12 @@ def read_evidence(result: ReportEvidence, taken: ReportOrigin) -> tuple[GateResu
     judged = tuple(_judged_kernel(one, verdict, result.shape) for one, verdict in zip(profiles, verdicts, strict=True))
     code = f"{verdicts[0].bottleneck}: {verdicts[0].limiter}"
     event = ProfileRead(taken.report, profiles[0].source.tool, taken.kernel, code, judged, taken.name)
-    return GateResult("evidence", "pass", f"{profiles[0].name}: {code}"), event
+    return GateResult("evidence", "pass", f"{profiles[0].function[:_NAME]}: {code}"), event
+
+
+def _first(profile: KernelProfile) -> tuple[bool, float]:
+    """Return what sorts kernels: the longest first, and what the runtime launches by itself behind them."""
+    return profile.role == "runtime", -_total_s(profile)
 
 
 def _total_s(profile: KernelProfile) -> float:

@@ -159,7 +159,8 @@ def limiters_of(state: WorkspaceState) -> tuple[tuple[str, ...], str]:
         return known, f"{profile.code}, event {profile.event}"
     bound = state.targets.bound if state.targets is not None else "unknown"
     by_bound = _BY_BOUND.get(bound)
-    return ((by_bound,) if by_bound else ()), f"no profile of the best version; its roofline is {bound}"
+    no_limiter = f"{profile.code}, event {profile.event}" if profile is not None else "no profile of the best version"
+    return ((by_bound,) if by_bound else ()), f"{no_limiter}; its roofline is {bound}"
 
 
 def _profiled(state: WorkspaceState) -> Profiled | None:

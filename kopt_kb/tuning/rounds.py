@@ -133,6 +133,9 @@ class RoundWork:
         if gate == "timing" and result.result == "pass":
             self._record(state, current, context.run("timing"))
         self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
+        if gate == "evidence" and not state.simulated:
+            got = "profile" if result.result == "pass" else "no profile"
+            self.options.say(f"{current.name}: {got}: {result.reason}")
 
     def _no_evidence(self, state: WorkspaceState, current: Round) -> str:
         """Return why no profile is taken of a candidate: only what is accepted tells where the next gain may be."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.owned import owned_folder
+from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.runners.candidate.answers import (
     Answer,
     AnswerBasis,
@@ -22,7 +24,7 @@ from kopt_kb.runners.candidate.answers import (
 )
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, Started
 from kopt_kb.runners.project.copies import Copies
-from kopt_kb.runners.project.file import ProjectFile
+from kopt_kb.runners.project.file import ALL, ProjectFile
 from kopt_kb.runners.project.host import host_environment
 from kopt_kb.runners.project.outputs import judged_outputs
 from kopt_kb.runners.project.probes import printed_shapes, unused_copy
@@ -147,7 +149,10 @@ class ProjectExecutor:
             self.commands.copy(session.job, session.job.candidate),
             session.next_csv("profile").parent / "report",
         )
-        reason = self.commands.build(session, copy) or self.commands.run(session, copy, command, report)
+        shapes = session.job.body.shapes
+        if command.takes("shapes"):  # as the judges do: launches of one shape, whose time they can be held against
+            shapes = (max(shapes, key=lambda one: math.prod(parse_shape(one))),)
+        reason = self.commands.build(session, copy) or self.commands.run(session, copy, command, report, shapes)
         if reason:
             return Unable(unavailable=reason)
         try:
@@ -156,8 +161,7 @@ class ProjectExecutor:
             return Unable(unavailable="the profile command wrote no {report}")
         except OSError as error:
             return Unable(unavailable=f"the {{report}} of the profile command {error}")
-        shapes = session.job.body.shapes
-        shape = shapes[0] if len(shapes) == 1 else "all"
+        shape = shapes[0] if len(shapes) == 1 else ALL
         try:
             return ReportEvidence(data.decode("utf-8"), shape)
         except UnicodeDecodeError:

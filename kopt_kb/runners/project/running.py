@@ -127,9 +127,12 @@ class Commands:
         return reason
 
     def run(
-        self, session: RunningJob, copy: Scratch, command: Command, report: Path | None = None, **places: str
-    ) -> str:
+        self, session: RunningJob, copy: Scratch, command: Command, report: Path | None = None,
+        shapes: tuple[str, ...] = (), **places: str,
+    ) -> str:  # fmt: skip
         """Run one command in a copy; return why it failed, or nothing. `places` fill in further placeholders.
+
+        `shapes` are those that it is told; empty: all of the job.
 
         Raises:
             CommandFailedError: It ran past a limit.
@@ -137,7 +140,7 @@ class Commands:
         self._check_disturbed(copy, f"before the {command.name}")
         copy.forget_caches()
         job, building = session.job, command.name == "build"
-        argv = command.argv(csv=str(report or ""), shapes=job.body.shapes, **places)
+        argv = command.argv(csv=str(report or ""), shapes=shapes or job.body.shapes, **places)
         session.say(f"{command.name}: {command.shown()}")
         limits = ChildLimits(command.limit_s, job.limits.resident_bytes)
         held = session.folder / "cage.json"

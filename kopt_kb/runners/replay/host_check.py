@@ -52,9 +52,7 @@ def host_check(judges: Judges, pair: Pair, shape: str, events: float) -> HostChe
         for side in pair.sides:
             for empty in _BOTH:
                 stamps[side.side, empty].append(judges.host_chain(side, repeats[side.side], empty=empty)[0])
-    took = [
-        (min(stamps[side.side, False]) - min(stamps[side.side, True])) / repeats[side.side] for side in pair.sides
-    ]
+    took = [(min(stamps[side.side, False]) - min(stamps[side.side, True])) / repeats[side.side] for side in pair.sides]
     if min(took) <= 0:
         return HostCheck(shape, 0.0, events, agrees=False)
     host = math.log(took[1] / took[0])

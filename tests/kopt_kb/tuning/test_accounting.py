@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.runners.candidate.answers import ReportEvidence
+from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_account
@@ -82,6 +84,25 @@ def test_a_profile_of_other_launches_explains_nothing(workspace: Workspace, wiki
     notes = [note for event in workspace.state().gaps.values() for note in event.gap.notes]
     assert any("they are not those of the timed call" in one for one in notes)
     assert not any(event.profiles for event in workspace.state().gaps.values())
+
+
+class Together(Measuring):
+    """Profiles all shapes in one report, as a project's command that takes no shapes does."""
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer as before."""
+        found = super().run(job, started)
+        is_report = isinstance(found.result, ReportEvidence)
+        return replace(found, result=replace(found.result, shape="all")) if is_report else found
+
+
+def test_a_profile_of_all_shapes_is_of_none(workspace: Workspace, wiki_root: Path) -> None:
+    """Nothing is charged by it, the account says why and what to change; the verdict is in force all the same."""
+    with campaign(workspace, wiki_root, Together()) as tuned:
+        tuned.run(Budget(rounds=0))
+    notes = [note for event in workspace.state().gaps.values() for note in event.gap.notes]
+    assert sum("of all shapes together" in one and "{shapes}" in one for one in notes) == 2
+    assert workspace.state().limiter
 
 
 def test_a_profile_that_ran_otherwise_says_so(workspace: Workspace, wiki_root: Path) -> None:

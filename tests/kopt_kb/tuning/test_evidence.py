@@ -133,3 +133,14 @@ def test_reports_of_amd_and_packed_ones_are_read_as_kb_profile_read_does(tmp_pat
     assert event.evidence[0]["verdict"]["class"]  # type: ignore[index,call-overload]
     broken = ReportEvidence("", "8192x4096", packed=base64.b64encode(b"\xff\xfe").decode())
     assert read_evidence(broken, ReportOrigin("1" * 64, "2" * 64))[0].result == "unavailable"
+
+
+def test_what_the_runtime_launches_by_itself_decides_nothing(tmp_path: Path) -> None:
+    """A copy of the inputs took longer than the kernel: the kernel's verdict comes first all the same."""
+    launches = [(1, "__amd_rocclr_copyBuffer.kd", 1000, 900000, 4), (2, "norm", 900000, 901000, 4)]
+    write_rocpd(tmp_path / "made.db", [("a-b", launches, [(2, "SQ_WAVES", [16.0])])])
+    packed = base64.b64encode((tmp_path / "made.db").read_bytes()).decode()
+    word, event = read_evidence(ReportEvidence("", "8192x4096", packed=packed), ReportOrigin("1" * 64, "2" * 64))
+    assert event is not None
+    assert [one["kernel"] for one in event.evidence] == ["norm", "__amd_rocclr_copyBuffer.kd"]
+    assert word.reason.startswith("norm: ")

@@ -13,7 +13,7 @@ import pytest
 
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import AnswerBasis, Check, Unable
+from kopt_kb.runners.candidate.answers import AnswerBasis, Check, ReportEvidence, Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, Request, RunLimits
 from kopt_kb.runners.project.bundle import bundle, bundle_of, files_of
 from kopt_kb.runners.project.executor import ProjectExecutor
@@ -227,6 +227,18 @@ def test_a_profile_command_may_write_any_report(project_root: Path, tmp_path: Pa
         bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = "cp -r {made} {{report}}"\n'))
         found = bench.run("evidence", bench.baseline)
         assert found.result is not None and found.result.report.startswith(begin)
+        bench.executor.close()
+
+
+def test_a_profile_command_that_takes_shapes_is_given_the_largest(project_root: Path) -> None:
+    """Its report is of that shape and can be held against its time; one of several shapes is of none."""
+    for words, shape in (("{shapes} ", "2048x2048x2048"), ("", "all")):
+        line = f"{{python}} -c 'import sys; open(sys.argv[-1], chr(119)).write(sys.argv[1])' {words}{{report}}"
+        bench = Bench(project_root, ("[commands]\n", f'[commands]\nprofile = """{line}"""\n'))
+        found = bench.run("evidence", bench.baseline)
+        assert isinstance(found.result, ReportEvidence), found
+        assert found.result.shape == shape
+        assert (found.result.csv == shape) == bool(words)
         bench.executor.close()
 
 
