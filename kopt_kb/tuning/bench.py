@@ -12,7 +12,7 @@ from kopt_kb.errors import BadInput, FindingError, UnknownData
 from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Answer, Check, Timing
-from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome
+from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome, RunLimits
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.environment import ProductOf, read_machine
 from kopt_kb.tuning.gates import lint_kernel
@@ -263,7 +263,8 @@ def _measure(
     keeper: _Recorded | _Unrecorded,
     say: Callable[[str], None],
 ) -> RecordSource:
-    machine = read_machine(executor, plan.options.settings.run_s, look_up)
+    asked = Job("environment", limits=RunLimits(plan.options.settings.run_s))
+    machine = read_machine(executor, asked, look_up)
     say(f"device {machine.device}")
     kernel = keeper.begin(plan, machine)
     checked = _answer(keeper.run("check", plan), plan)

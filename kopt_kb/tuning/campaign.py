@@ -130,6 +130,7 @@ class Campaign:
         state = session.state()
         if not self._compared:
             state = self._compare(session, state)
+            self._compared = True
         steps: dict[StepName, Callable[[WorkspaceState], None]] = {
             "rest": lambda _: None, "end_at_targets": self._end_at_targets, "define": self._define,
             "prepare": lambda state: self._setup().prepare(state.created.platform),
@@ -250,7 +251,6 @@ class Campaign:
         Raises:
             BadInput: It was confirmed with another policy or kind of executor, or its machine can't be gone on from.
         """
-        self._compared = True
         if state.campaign is None or state.route == "roofline":
             return state
         self._refuse_mixing(state)

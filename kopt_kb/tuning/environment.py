@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput
 from kopt_kb.runners.candidate.answers import Environment
-from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
+from kopt_kb.runners.candidate.job import Executor, Job
 from kopt_kb.tuning.jobs import refuse_missing
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
@@ -19,13 +19,13 @@ ProductOf = Callable[[str], str | None]
 
 
 def read_machine(
-    executor: Executor, run_s: float, product_of: ProductOf | None = None, *, of_project: bool = False
+    executor: Executor, job: Job, product_of: ProductOf | None = None, *, of_project: bool = False
 ) -> EnvironmentRecorded:
     """Return device, driver, clocks and versions as an executor's child finds them.
 
     Args:
         executor: Runs the child.
-        run_s: Seconds it may take.
+        job: What it runs, of the kind `environment`.
         product_of: Looks the device's name up; None: nobody looks.
         of_project: Whether a project's own benchmark measures.
 
@@ -33,7 +33,7 @@ def read_machine(
         MissingTool: No torch, triton or GPU there.
         BadInput: The child gave no answer.
     """
-    outcome = executor.run(Job("environment", limits=RunLimits(run_s)), lambda *_: None)
+    outcome = executor.run(job, lambda *_: None)
     answer = outcome.result
     refuse_missing(answer)
     if outcome.outcome != "ok" or not isinstance(answer, Environment):

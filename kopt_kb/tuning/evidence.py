@@ -14,6 +14,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.verdict import Verdict
+from kopt_kb.deadline import left_s
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.problem.shapes import Shape, format_shape
@@ -35,6 +36,8 @@ _SHOWN = (
     "memory_sol_pct", "sm_sol_pct", "dram_sol_pct", "achieved_occupancy_pct", "registers_per_thread", "waves_per_sm",
     "duration_s",
 )  # fmt: skip
+_COMPILE_S = 60.0
+"""Seconds that one compilation may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +109,12 @@ class ResourceGate:
     shapes: tuple[Shape, ...]
     dtype: str
 
-    def __call__(self, source: bytes, _: float = math.inf) -> GateResult:
-        """Return pass, fail with the number and the limit it breaks, or unavailable."""
+    def __call__(self, source: bytes, ends_at: float = math.inf) -> GateResult:
+        """Return pass, fail with the number and the limit it breaks, or unavailable.
+
+        Raises:
+            TimeoutError: It is not judged by that moment of `time.monotonic`.
+        """
         from kopt_kb.kernels.compile.request import OpCase
         from kopt_kb.static.limits import limits_of
         from kopt_kb.static.pruning import PruneOptions, prune
@@ -123,13 +130,14 @@ class ResourceGate:
                     lambda config: cases[str(config["shape"])],
                     self.platform.identity.target,
                     limits_of(self.platform),
-                    PruneOptions(min(len(cases), os.cpu_count() or 1)),
+                    PruneOptions(min(len(cases), os.cpu_count() or 1), left_s(ends_at, _COMPILE_S)),
                 )
+                left_s(ends_at)  # what the end cut off is no fault of the source
             except (MissingTool, KoptError) as error:
                 return GateResult("limits", "unavailable", str(error)[:300])
         return _judged(pruned.removed)
 
-    def instructions(self, source: bytes) -> IsaEvidence | None:
+    def instructions(self, source: bytes, ends_at: float = math.inf) -> IsaEvidence | None:
         """Return how far the compiled code is from each ISA target, the worst shape's number; None where it can't be.
 
         Without Triton, a disassembler or a target that it knows nothing is said.
@@ -144,7 +152,8 @@ class ResourceGate:
             file = Path(folder) / kernel_name(source)
             file.write_bytes(source)
             try:
-                with CompilePool() as pool:  # one warm worker: what a worker imports takes longer than a shape
+                # One warm worker: what a worker imports takes longer than a shape.
+                with CompilePool(time_limit_s=left_s(ends_at, _COMPILE_S)) as pool:
                     for shape in self.shapes:
                         case = OpCase(str(file), shape, self.dtype, {})
                         for kernel in compile_kernel(case, self.platform.identity.target, pool=pool):

@@ -93,7 +93,7 @@ class CampaignOptions:
     """
 
     resources: SourceGate | None = None
-    instructions: Callable[[bytes], IsaEvidence | None] | None = None
+    instructions: Callable[[bytes, float], IsaEvidence | None] | None = None
     pruning: PruningRules | None = None
     platform: Platform | None = None
     product_of: ProductOf | None = None

@@ -6,10 +6,10 @@ import json
 import re
 import shlex
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.deadline import LATE_S, left_s
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.files import read_words
 from kopt_kb.kernels.declared import kernel_name
@@ -27,7 +27,7 @@ _TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _BODIES = ("source", "patch", "files")
 """An answer has one of these."""
 _GIT_S = 60.0
-_GRACE_S = 2.0
+_GRACE_S = LATE_S
 """Seconds a proposer has to end by itself after its time."""
 
 
@@ -50,10 +50,11 @@ class CommandProposer:
             BadInput: It fails, takes too long, or answers something else.
             BudgetSpentError: The seconds of the call were over before it answered.
         """
-        left_s = view.ends_at - time.monotonic()
-        if left_s <= 0:
-            raise BudgetSpentError
-        limits = ChildLimits(min(self.limit_s, left_s), grace_s=_GRACE_S)
+        try:
+            wall_s = left_s(view.ends_at, self.limit_s)
+        except TimeoutError:
+            raise BudgetSpentError from None
+        limits = ChildLimits(wall_s, grace_s=_GRACE_S)
         try:
             done = run(
                 _words(self.command),
@@ -63,7 +64,7 @@ class CommandProposer:
             )
         except OSError as error:
             raise _refused(f"the proposer did not answer: {error}", self.name) from error
-        if done.passed == "hang" and left_s < self.limit_s:
+        if done.passed == "hang" and wall_s < self.limit_s:
             raise BudgetSpentError
         if done.passed:
             why = f"it took over {self.limit_s:g} s" if done.passed == "hang" else "it printed too much"

@@ -179,7 +179,7 @@ class ProjectAdapter:
         """
         self.guard(session, state)
         body = self.body(state, job.body)
-        limits = self.limits(job.kind, body.repeats, body.level, job.limits.resident_bytes)
+        limits = self.limits(job.kind, body, job.limits.resident_bytes)
         return replace(job, body=body, limits=limits, reference=b"")
 
     def body(self, state: WorkspaceState, asked: Request) -> Request:
@@ -195,18 +195,19 @@ class ProjectAdapter:
             probe=frozen is None,
         )
 
-    def limits(self, kind: JobKind, repeats: int, scope: str, resident_bytes: int) -> RunLimits:
+    def limits(self, kind: JobKind, body: Request, resident_bytes: int) -> RunLimits:
         """Return the limits of a whole job: the sum of what its commands may take."""
         commands = self.project.commands
         limit = {name: command.limit_s for name, command in commands.items()}
-        timed = limit["quick"] if scope == "quick" and "quick" in limit else limit["benchmark"]
+        timed = limit["quick"] if body.is_quick and "quick" in limit else limit["benchmark"]
         build = limit.get("build", 0.0)
         total = {
             "check": build + limit["test"] + limit.get("outputs", 0.0),
-            "timing": 2 * build + 2 * repeats * timed,
+            "timing": 2 * build + 2 * body.repeats * timed,
             "evidence": build + limit.get("profile", 0.0),
         }
-        return RunLimits(total.get(kind, limit["test"]), resident_bytes)
+        probe = build + limit["test"] + timed if body.probe else 0.0  # of a broken kernel
+        return RunLimits(total.get(kind, limit["test"]) + probe, resident_bytes)
 
     # ---- the end ---------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from kopt_kb.analysis.isa.model import IsaScan
 from kopt_kb.analysis.isa.scan import scan_text
 from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
 from kopt_kb.analysis.occupancy.limits import Limits
+from kopt_kb.deadline import left_s
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.kernels.compile.disassemble import sass_of
 from kopt_kb.kernels.record.judge import stored
@@ -61,11 +62,16 @@ class RecordGate:
             return GateResult("limits", "unavailable", str(error)[:300])
         return GateResult("limits", "pass")
 
-    def instructions(self, source: bytes) -> IsaEvidence | None:
-        """Return how far the recorded code is from each ISA target; None where it can't be read."""
+    def instructions(self, source: bytes, ends_at: float = math.inf) -> IsaEvidence | None:
+        """Return how far the recorded code is from each ISA target; None where it can't be read.
+
+        Raises:
+            TimeoutError: It is not read by that moment of `time.monotonic`.
+        """
         by_shape: dict[str, list[dict[str, JSON]]] = {}
         judged: list[Progress] = []
-        for shape, made in self.recorded(source, math.inf).items():
+        for shape, made in self.recorded(source, ends_at).items():
+            left_s(ends_at)
             for scan in self._scanned(made):
                 targets = evaluate_targets(scan)
                 by_shape.setdefault(shape, []).append(

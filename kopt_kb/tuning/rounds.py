@@ -146,12 +146,19 @@ class RoundWork:
         if not decision.accepted:
             return f"no profile is taken of what is not accepted ({decision.rule})"
         took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
-        if left_s < took_s:  # what is faster is kept rather than begun again
-            return f"a profile took {took_s:.1f} s before, the call has {max(left_s, 0.0):.1f} s left: times decide"
+        if late := self._no_time_for_a_profile(state):  # what is faster is kept rather than begun again
+            return f"{late}: times decide"
         usual_s = took_s or _PROFILE_S
         if usual_s > _PROFILE_SHARE * left_s:
             return f"a profile takes about {usual_s:.1f} s, too much of the {left_s:.1f} s that the call has left"
         return ""
+
+    def _no_time_for_a_profile(self, state: WorkspaceState) -> str:
+        """Return that the end of the call would cut a profile off, by what one took before; else nothing."""
+        took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
+        if left_s >= took_s:
+            return ""
+        return f"a profile took {took_s:.1f} s before, the call has {max(left_s, 0.0):.1f} s left"
 
     def _timed_again(self, state: WorkspaceState, current: Round) -> bool:
         """Time a gain that is too good to be believed again in a fresh run; True when this step did.
@@ -246,10 +253,10 @@ class RoundWork:
         """Judge what a candidate's compiled code needs, and scan what passes."""
         try:
             word = judged_by(source, self.session.ends_at)
+            if word.result == "pass" and not current.scans:
+                self._scan(source, current.submitted[current.name].blob)
         except TimeoutError:
             raise BudgetSpentError from None
-        if word.result == "pass" and not current.scans:
-            self._scan(source, current.submitted[current.name].blob)
         return word
 
     def _read(
@@ -285,6 +292,8 @@ class RoundWork:
         earlier = [run for one in self.session.state().rounds for run in one.attempts(name, "evidence")]
         ended = [self.session.recall(run) for run in earlier if run.finished is not None]
         ran = next((one for one in ended if not says_nothing(one)), None)
+        if ran is None and (late := self._no_time_for_a_profile(state)):
+            return late
         if ran is None:
             run = f"{name}.evidence.{len(earlier) + 1}"
             outcome = self.session.execute(run, name, len(earlier) + 1, job)
@@ -296,7 +305,8 @@ class RoundWork:
 
     def _scan(self, source: bytes, kernel: str) -> None:
         """Record what the compiled code holds against the ISA targets, where a compiler is at hand."""
-        scan = self.options.instructions(source) if self.options.instructions is not None else None
+        read, ends_at = self.options.instructions, self.session.ends_at
+        scan = read(source, ends_at) if read is not None else None
         if scan is not None:
             report = self.session.store.put(scan.report)
             self.session.append(ProfileRead(report, ISA_SCAN, kernel, "instructions", scan.evidence))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kopt_kb.deadline import left_s
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.answers import KeptRun, Unable, kept_run
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome
@@ -175,18 +175,26 @@ class Session:
         kept = kept_run(started.gate, self.store.get(finished.output)) if finished.output else KeptRun()
         return Ran(finished.outcome, kept.answer, finished.run, kept.printed)
 
+    def in_time(self, job: Job) -> Job:
+        """Return a job that ends with this call at the latest: whatever an executor is given comes through here.
+
+        Raises:
+            BudgetSpentError: The seconds of this call are over.
+        """
+        try:
+            wall_s = left_s(self.ends_at, job.limits.wall_s or math.inf)
+        except TimeoutError:
+            raise BudgetSpentError from None
+        return job if math.isinf(wall_s) else replace(job, limits=replace(job.limits, wall_s=wall_s))
+
     def execute(self, run: str, candidate: str, attempt: int, job: Job) -> Outcome:
         """Run a job under this id and keep what it printed and answered.
 
         Raises:
             BudgetSpentError: The seconds of this call are over; what was running is ended.
         """
-        left_s = self.ends_at - time.monotonic()
-        if left_s <= 0:
-            raise BudgetSpentError
-        is_short = math.isfinite(left_s) and not 0 < job.limits.wall_s <= left_s
-        if is_short:
-            job = replace(job, limits=replace(job.limits, wall_s=left_s))
+        asked_s, job = job.limits.wall_s, self.in_time(job)
+        is_short = job.limits.wall_s != asked_s
         limits = {"wall_s": job.limits.wall_s, "resident_bytes": float(job.limits.resident_bytes)}
 
         def started(argv: tuple[str, ...], pid: int, ticks: int | None) -> None:

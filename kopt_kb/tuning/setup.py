@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kopt_kb.errors import BadInput, KoptError
 from kopt_kb.kernels.op_options import clashes
-from kopt_kb.runners.candidate.job import Executor
+from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
 from kopt_kb.tuning.environment import read_machine
 from kopt_kb.tuning.jobs import NO_GPU_FIX
 from kopt_kb.tuning.options import CampaignOptions, Settings
@@ -122,10 +122,12 @@ class CampaignSetup:
         self.options.say(f"the machine changed from {_named(before)} to {_named(machine)}")
 
     def _machine(self, platform: str) -> EnvironmentRecorded:
+        job = self.session.in_time(Job("environment", limits=RunLimits(self.settings.run_s)))
+        of_project = self.options.project is not None
         try:
-            of_project = self.options.project is not None
-            machine = read_machine(self.executor, self.settings.run_s, self.options.product_of, of_project=of_project)
+            machine = read_machine(self.executor, job, self.options.product_of, of_project=of_project)
         except KoptError as error:
+            self.session.in_time(job)  # what the end of the call cut off is nobody's fault
             self.session.append(Blocked((error.what,)))
             raise error.restated(where="PREPARE_ENVIRONMENT", fix=NO_GPU_FIX) from error
         if machine.product and machine.product != platform:

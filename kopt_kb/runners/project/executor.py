@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,7 +69,7 @@ class ProjectExecutor:
             started(("kb", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"a project has no {job.kind}"))
         with owned_folder("kb-run-") as folder:
-            session = RunningJob(job, folder, started)
+            session = RunningJob(job, folder, started, ends_at=time.monotonic() + (job.limits.wall_s or math.inf))
             try:
                 result = answers[job.kind](session)
             except CommandFailedError as error:

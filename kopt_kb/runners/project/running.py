@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from kopt_kb import process
 from kopt_kb.caged import caged, held_by
+from kopt_kb.deadline import left_s
 from kopt_kb.isolation import Isolation
 from kopt_kb.process import MAX_PRINTED_BYTES, ChildLimits, Started, read_tail
 from kopt_kb.runners.candidate.answers import Check
@@ -38,7 +40,7 @@ class CommandFailedError(Exception):
 
 @dataclass(slots=True)
 class RunningJob:
-    """One job while it runs: its log, whether its start was told, what held its last command."""
+    """One job while it runs: its log, whether its start was told, what held its last command, when it has to end."""
 
     job: Job
     folder: Path
@@ -47,6 +49,7 @@ class RunningJob:
     wall_s: float = 0.0
     caged: bool = False
     held: Isolation | None = None
+    ends_at: float = math.inf
 
     def tell(self, argv: tuple[str, ...], pid: int, ticks: int | None) -> None:
         """Pass the first child of the job on; later ones belong to the same run."""
@@ -135,14 +138,17 @@ class Commands:
         `shapes` are those that it is told; empty: all of the job.
 
         Raises:
-            CommandFailedError: It ran past a limit.
+            CommandFailedError: It ran past a limit, its own or that of the job.
         """
         self._check_disturbed(copy, f"before the {command.name}")
         copy.forget_caches()
         job, building = session.job, command.name == "build"
         argv = command.argv(csv=str(report or ""), shapes=shapes or job.body.shapes, **places)
         session.say(f"{command.name}: {command.shown()}")
-        limits = ChildLimits(command.limit_s, job.limits.resident_bytes)
+        try:
+            limits = ChildLimits(left_s(session.ends_at, command.limit_s), job.limits.resident_bytes)
+        except TimeoutError:
+            raise CommandFailedError(f"no time is left for the {command.name}", "hang") from None
         held = session.folder / "cage.json"
         cage = cage_of(copy.folder, held, report, network=self.copies.project.network)
         try:
@@ -161,7 +167,7 @@ class Commands:
         session.wall_s += ended.wall_s
         if ended.passed is not None:
             much = f"printed more than {MAX_PRINTED_BYTES >> 20} MiB"
-            whats = {"hang": f"ran past {command.limit_s:g} s", "limit": much}
+            whats = {"hang": f"ran past {limits.wall_s:.4g} s", "limit": much}
             what = whats.get(ended.passed, "held too much memory")
             raise CommandFailedError(f"the {command.name} {what} and was ended; the score is 0", ended.passed)
         changed = copy.disturbed(building=building) or self.copies.meddled(copy)

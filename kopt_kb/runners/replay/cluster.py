@@ -7,6 +7,7 @@ the cluster. An actor that dies is started anew once, its record is tried again;
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.deadline import LATE_S, left_s
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD
 from kopt_kb.owned import owned_folder
@@ -83,20 +85,17 @@ class RayWorker:
         self._starts = 0
         self.faults = 0
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, ends_at: float = math.inf) -> JudgeDevice:
         """Return the device, on an actor that is started where none is there."""
-        return JudgeDevice(*self._asked("machine", _START_S))
+        return JudgeDevice(*self._asked("machine", left_s(ends_at, _START_S)))
 
     def time(
         self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, *, again: bool = False
     ) -> list[Timed]:
         """Time records there; see `Worker.time`."""
-        left_s = ends_at - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError("the judges' time is over")
-        files = [_bytes_of(one) for one in records]
+        files, limit_s = [_bytes_of(one) for one in records], left_s(ends_at)
         found, self.faults = self._asked(
-            "time", left_s + _ANSWER_S, files, reference.read_bytes(), launches, left_s, again
+            "time", limit_s + LATE_S, files, reference.read_bytes(), launches, limit_s, again
         )
         return [Timed(tuple(times_s), problem) for times_s, problem in found]
 

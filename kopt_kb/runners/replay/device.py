@@ -80,9 +80,9 @@ class DeviceJudging:
         finally:
             self._held.ends_at = math.inf
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, ends_at: float = math.inf) -> JudgeDevice:
         """Return the device; raises `MissingTool` when there is none."""
-        with self._judges(None, math.inf) as made:
+        with self._judges(None, ends_at) as made:
             made.warm()
             device = made.device(_SIDE)
         version = f"{device.driver // 1000}.{device.driver % 1000 // 10}"

@@ -20,6 +20,7 @@ from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.launch import ProfiledLaunch as Profiled
 from kopt_kb.analysis.profile.names import function_name
 from kopt_kb.analysis.readers.read import read_profiles
+from kopt_kb.deadline import left_s
 from kopt_kb.errors import KoptError
 from kopt_kb.kernels.record.judge import ReplayJob, ReplayVerdict, load_record
 from kopt_kb.kernels.record.model import Launch, LaunchRecord
@@ -122,17 +123,9 @@ def _run(commands: ProfilePlan, output: Path, ends_at: float, env: Mapping[str, 
     for step in commands.steps:
         begin = time.monotonic()
         alone = replace(commands, steps=(replace(step, environment=env),))
-        execute(alone, output, limit_s=_left_s(ends_at))
+        execute(alone, output, limit_s=0.0 if math.isinf(ends_at) else left_s(ends_at))
         seconds[step.name] = time.monotonic() - begin
     return seconds
-
-
-def _left_s(ends_at: float) -> float:
-    """Return the seconds that are left, 0 for no limit; raises `TimeoutError` when there are none."""
-    left_s = ends_at - time.monotonic()
-    if left_s <= 0:
-        raise TimeoutError("the time for a profile is over")
-    return 0.0 if math.isinf(left_s) else left_s
 
 
 def _why(error: KoptError, scratch: Path) -> str:

@@ -17,6 +17,7 @@ from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
+from kopt_kb.deadline import LATE_S
 from kopt_kb.errors import KoptError, MissingTool
 from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import unfit_result
@@ -158,7 +159,7 @@ class RecordExecutor:
         try:
             answer = kinds[job.kind](work)
         except _NotReplayableError as error:
-            return self._instead(job, str(error))
+            return self._instead(work, job, str(error))
         except MissingTool as error:
             answer = Unable(missing=error.what)
         except TimeoutError as error:
@@ -167,10 +168,13 @@ class RecordExecutor:
             return Outcome("lost", None, None, time.monotonic() - begin, _text(work, str(error)))
         return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer, work.kept)
 
-    def _instead(self, job: Job, why: str) -> Outcome:
+    def _instead(self, work: _Work, job: Job, why: str) -> Outcome:
         """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
         if self._fallback is None or self._least == "replayed":
             return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
+        if math.isfinite(work.ends_at):
+            wall_s = max(work.ends_at - time.monotonic(), LATE_S)  # recording it took the rest
+            job = replace(job, limits=replace(job.limits, wall_s=wall_s))
         outcome = self._fallback.run(job, lambda *_: None)
         if isinstance(outcome.result, Check | Timing | Search):
             said = outcome.result.basis or AnswerBasis("reported")
@@ -198,8 +202,8 @@ class RecordExecutor:
 
     # ---- jobs --------------------------------------------------------------------------------
 
-    def _environment(self, _: _Work) -> Environment:
-        machine = self._judging.machine()
+    def _environment(self, work: _Work) -> Environment:
+        machine = self._judging.machine(work.ends_at)
         return Environment(machine.name, machine.uuid, machine.driver, {}, _versions())
 
     def _check(self, work: _Work) -> Check:

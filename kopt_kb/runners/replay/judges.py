@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from kopt_kb.deadline import LATE_S, left_s
 from kopt_kb.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.kernels.record.clock import Turn
@@ -204,10 +205,7 @@ class Judges:
 
     def _left_s(self, limit_s: float) -> float:
         """Return the seconds that an answer may take; raises `TimeoutError` when none are left."""
-        left_s = self.ends_at - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError("the judges' time is over")
-        return min(limit_s, left_s)
+        return left_s(self.ends_at, limit_s)
 
     def _lost(self, side: str, what: str) -> FaultError:
         channel, _ = self._sides.pop(side)
@@ -283,14 +281,16 @@ class Judges:
         self._referred(asked, Opened)
 
     def unload(self, made: Loading) -> None:
-        """Give back what a loading holds, whatever the time; nothing where its child has ended."""
-        ends_at, self.ends_at = self.ends_at, math.inf
+        """Give back what a loading holds, a little late if need be, then by ending the children that hold it."""
+        ends_at, self.ends_at = self.ends_at, self.ends_at + LATE_S
         try:
             if self._reference is not None:
                 with suppress(FindingError):  # windows of a child that died: what they showed is gone
                     self._referred(Close(made.key), Opened)
             if made.side in self._sides:
                 self._asked(made.side, Unload(made.key), Loaded, _LOAD_S)
+        except TimeoutError:
+            self.end()
         finally:
             self.ends_at = ends_at
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,7 +108,7 @@ class Judging(Protocol):
     def faults(self) -> int:
         """Children of it that ended, hung or faulted so far."""
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, ends_at: float = math.inf) -> JudgeDevice:
         """Return the device.
 
         Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -74,7 +75,7 @@ class DevicePool:
         """Children of the deciding device that went so far."""
         return self._first.faults
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, ends_at: float = math.inf) -> JudgeDevice:
         """Return the deciding device; helpers have to be other ones of the same product.
 
         Raises:
@@ -82,9 +83,9 @@ class DevicePool:
             BadInput: A helper is another product, or the same device again.
         """
         if self._is_known:
-            return self._first.machine()
+            return self._first.machine(ends_at)
         with ThreadPoolExecutor(len(self.workers)) as threads:
-            found: list[JudgeDevice] = list(threads.map(lambda one: one.machine(), self.workers))
+            found: list[JudgeDevice] = list(threads.map(lambda one: one.machine(ends_at), self.workers))
         first, *more = found
         for number, one in enumerate(more, 1):
             if one.name != first.name:

@@ -39,7 +39,7 @@ class WorkerGoneError(ChildEndedError):
 class Worker(Protocol):
     """Times records on a device of its own; `Judging` of this machine is one, an actor of a cluster another."""
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, ends_at: float = math.inf) -> JudgeDevice:
         """Return the device; raises `KoptError` when there is none."""
 
     def time(
@@ -195,7 +195,7 @@ class Ranking:
             except WorkerGoneError:
                 own_s = 0.0  # another process, another clock: nothing is known of it
                 self._again(task)
-                worker.machine()
+                worker.machine(self._ends_at)
                 continue
             except KoptError:
                 self._tasks.put(task)

@@ -220,7 +220,11 @@ class _Search:
         self.tools.spent("times", time.monotonic() - begin)
         best = [start | dict(config) for ratio, config in found if math.isfinite(ratio)][:_BEST]
         asked = [one for one in map(partial(self.wanted, tell=None), [dict(kept), *best]) if one is not None]
-        for one, made in zip(asked, self.tools.shelf.all(asked), strict=True):
+        try:
+            records = list(zip(asked, self.tools.shelf.all(asked, self.ends_at), strict=True))
+        except TimeoutError:
+            records = []
+        for one, made in records:
             key = canonical(one.config)
             ratio = next((ratio for ratio, config in found if start | dict(config) == dict(one.config)), 1.0)
             if why := self._unfit(key, made):

@@ -19,7 +19,7 @@ class InventedJudge:
     def __init__(self, trials: Sequence[str] = ()) -> None:
         self.trials = trials
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, *_: float) -> JudgeDevice:
         """Return a device by the name that its driver prints, or by nobody's."""
         return JudgeDevice("Nobody's" if "nobody" in self.trials else "NVIDIA H100 80GB HBM3", "00", "13.0")
 

@@ -6,10 +6,11 @@ import pytest
 
 from kopt_kb.errors import BadInput, MissingTool
 from kopt_kb.runners.candidate.answers import read_answer
-from kopt_kb.runners.candidate.job import Ending, Job, Outcome, Started
+from kopt_kb.runners.candidate.job import Ending, Job, Outcome, RunLimits, Started
 from kopt_kb.tuning.environment import harness_digest, read_machine
 
 FOUND = {"device": "NVIDIA T10 48GB", "uuid": None, "driver": "1", "clocks": {}, "versions": {"torch": "2"}}
+ASKED = Job("environment", limits=RunLimits(9.0))
 
 
 class Answering:
@@ -28,22 +29,22 @@ class Answering:
 
 def test_the_product_is_looked_up_when_somebody_can() -> None:
     """Null when nobody looked, empty when no page has the name."""
-    products = [read_machine(Answering(FOUND), 9.0, look).product for look in (None, lambda _: "T10", lambda _: "")]
+    products = [read_machine(Answering(FOUND), ASKED, look).product for look in (None, lambda _: "T10", lambda _: "")]
     assert products == [None, "T10", ""]
-    machine = read_machine(Answering(FOUND), 9.0)
+    machine = read_machine(Answering(FOUND), ASKED)
     assert (machine.device, machine.driver, machine.harness) == ("NVIDIA T10 48GB", "1", harness_digest())
 
 
 def test_no_gpu_is_missing() -> None:
     """As the child says it."""
     with pytest.raises(MissingTool, match="no GPU is visible"):
-        read_machine(Answering({"missing": "no GPU is visible to torch"}), 9.0)
+        read_machine(Answering({"missing": "no GPU is visible to torch"}), ASKED)
 
 
 def test_a_child_that_dies_is_named_with_its_last_words() -> None:
     """Never a record without a device."""
     with pytest.raises(BadInput, match="ended with crash: srun: no such partition"):
-        read_machine(Answering(None, "crash", "a\nsrun: no such partition\n"), 9.0)
+        read_machine(Answering(None, "crash", "a\nsrun: no such partition\n"), ASKED)
 
 
 def test_a_project_has_a_harness_of_its_own() -> None:

@@ -21,6 +21,7 @@ import pytest
 from kopt_kb.cli.tune_text import render
 from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
 from kopt_kb.tuning.campaign import Campaign
+from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.proposals import EvidenceAsked
 from kopt_kb.wiki.registry import Registry
@@ -163,6 +164,52 @@ def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any
             assert campaign.run(Budget(seconds_s=0.2)).stop is None
         executor.takes_s.clear()
         assert campaign.run(Budget(rounds=0)).baseline == "v0"
+
+
+class Skipping:
+    """A clock on which only waiting takes time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.skipped_s, self._real = 1e6, time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: self.skipped_s + 1e-4 * self._real())
+        monkeypatch.setattr(time, "sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.skipped_s += seconds
+
+    def until(self, took_s: float, ends_at: float) -> None:
+        """Wait as something that keeps to its moment does."""
+        left_s = ends_at - time.monotonic()
+        self.sleep(max(0.0, min(took_s, left_s)))
+        if took_s > left_s:
+            raise TimeoutError
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_call_ends_within_five_seconds_of_its_budget(
+    replayed: MakeReplayed, replaying: Any, ncu: ModuleType, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """However long machine, records, compilers, checks, contests and profiles take: each gets what is left."""
+    clock, draw, executor = Skipping(monkeypatch), random.Random(seed), replaying(ncu.report)
+    kinds = ("environment", "check", "timing", "evidence", "limits", "instructions")
+
+    def gate(source: bytes, ends_at: float) -> GateResult:
+        clock.until(executor.takes_s["limits"] if source else 0.0, ends_at)
+        return GateResult("limits", "pass")
+
+    def read(source: bytes, ends_at: float) -> None:
+        clock.until(executor.takes_s["instructions"] if source else 0.0, ends_at)
+
+    late_s = []
+    with replayed(executor, 3.0, 3.5, 2.0, resources=gate, instructions=read) as campaign:
+        for budget_s in (2.0, 10.0, 45.0, 90.0, 90.0, 90.0):
+            executor.takes_s = {kind: draw.choice((0.1, 1.0, 4.0, 12.0, 30.0, 500.0)) for kind in kinds}
+            begin = time.monotonic()
+            report = campaign.run(Budget(seconds_s=budget_s))
+            late_s.append(time.monotonic() - begin - budget_s)
+            if report.stop is not None:
+                break
+    assert max(late_s) < 5.0, late_s
 
 
 def test_a_hang_within_the_budget_is_the_candidates(replayed: MakeReplayed, replaying: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,14 +23,14 @@ def ran(
 ) -> Callable[[str], tuple[str, RunningJob]]:
     """Runs a line in place of the project's test; the reason why it failed, and the job's session."""
 
-    def run(line: str) -> tuple[str, RunningJob]:
+    def run(line: str, ends_at: float = math.inf) -> tuple[str, RunningJob]:
         text = (project_root / "project.toml").read_text()
         old = next(one for one in text.splitlines() if one.startswith("test = "))
         project = read((old, f"test = {line}"))
         chosen = select(project, project_root)
         protected = hash_files(project_root, chosen.protected)
         job = Job("check", bundle_of(project_root, chosen.editable), body=Request(protected=protected))
-        session = RunningJob(job, tmp_path, lambda *_: None)
+        session = RunningJob(job, tmp_path, lambda *_: None, ends_at=ends_at)
         copies = Copies(project, project_root)
         commands = Commands(copies)
         try:
@@ -62,3 +64,15 @@ def test_a_command_past_its_limit_ends_the_job(ran) -> None:
     with pytest.raises(CommandFailedError, match=r"the test ran past 0\.5 s and was ended") as caught:
         ran('{ run = "sleep 600", limit_s = 0.5 }')
     assert caught.value.ending == "hang"
+
+
+@pytest.mark.parametrize(
+    ("left_s", "words"), [(0.5, r"the test ran past 0\.\d+ s and was ended"), (-1.0, "no time is left")]
+)
+def test_a_command_ends_with_its_job(ran, left_s: float, words: str) -> None:
+    """Whatever limit of its own it has: the budget of a call bounds what a project runs."""
+    begin = time.monotonic()
+    with pytest.raises(CommandFailedError, match=words) as caught:
+        ran('{ run = "sleep 30", limit_s = 600 }', ends_at=begin + left_s)
+    assert caught.value.ending == "hang"
+    assert time.monotonic() - begin < 20

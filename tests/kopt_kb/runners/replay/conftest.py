@@ -39,7 +39,7 @@ class InventedJudge:
         self.slow_s = 0.0
         self.profiles = True
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, *_: float) -> JudgeDevice:
         """Return an invented device."""
         return JudgeDevice("Invented", "00", "13000")
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kopt_kb.errors import FindingError
+from kopt_kb.errors import FindingError, KoptError
+from kopt_kb.runners.replay.channel import ChildEndedError
 from kopt_kb.runners.replay.device import DeviceJudging
 from kopt_kb.runners.replay.judging import JudgeDevice
 
@@ -151,3 +155,55 @@ def test_a_profile_is_of_a_replay(
     assert third.profile(good, REFERENCE, math.inf).problem == ""
     third.close()
     assert {line.rpartition(" ")[2] for line in log.read_text().splitlines()[-1:]} == {"3"}
+
+
+class Slow:
+    """A child whose answers take the seconds that are drawn; one that would come too late ends it."""
+
+    def __init__(self, inner: Any, clock: Any, draw: random.Random) -> None:
+        self.inner, self.clock, self.draw = inner, clock, draw
+        self.pid, self.end = inner.pid, inner.end
+
+    def _waits(self, limit_s: float) -> None:
+        took_s = self.draw.choice((0.0, 0.0, 0.01, 0.3, 3.0, 100.0))
+        self.clock.now_s += min(took_s, limit_s)
+        if took_s > limit_s:
+            self.inner.ended = True
+            raise ChildEndedError("the child says nothing")
+
+    def first(self, kind: Any, limit_s: float) -> Any:
+        self._waits(limit_s)
+        return self.inner.first(kind, limit_s)
+
+    def ask(self, question: Any, kind: Any, limit_s: float) -> Any:
+        self._waits(limit_s)
+        return self.inner.ask(question, kind, limit_s)
+
+
+def slow(make: Callable[[], Any], clock: Any, draw: random.Random) -> Slow:
+    """Start a child that is."""
+    return Slow(make(), clock, draw)
+
+
+@pytest.mark.parametrize("what", ["machine", "check", "time", "contest"])
+def test_slow_children_end_with_the_time(what: str, lab: Any, record: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within two seconds of the moment that was given, memory given back and children replaced included."""
+    clock = SimpleNamespace(now_s=0.0)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now_s)
+    folders, late_s = {"incumbent": record("plusone__us20"), "candidate": record("plusone__us10")}, []
+    for seed in range(40):
+        draw, starting = random.Random(seed), lab.starting()
+        made = (partial(slow, make, clock, draw) for make in (starting.judge, starting.reference))
+        judging = DeviceJudging(replace(starting, **dict(zip(("judge", "reference"), made, strict=True))))
+        asked: dict[str, Callable[[float], object]] = {
+            "machine": judging.machine,
+            "check": lambda ends_at, of=judging: of.check(folders["candidate"], REFERENCE, 3, ends_at),
+            "time": lambda ends_at, of=judging: of.time([*folders.values()], REFERENCE, 4, ends_at),
+            "contest": lambda ends_at, of=judging: of.contest({"4": folders}, REFERENCE, 0.01, ends_at),
+        }
+        ends_at = clock.now_s + draw.choice((1.0, 5.0, 30.0))
+        with suppress(TimeoutError, KoptError):
+            asked[what](ends_at)
+        late_s.append(clock.now_s - ends_at)
+        judging.close()
+    assert max(late_s) <= 2.0 + 1e-6, max(late_s)

@@ -242,7 +242,7 @@ def test_machine_and_other_jobs(executor: RecordExecutor, invented: Any, makers:
     assert isinstance(ran(executor, "limits").result, Unable)
 
     class NoGpu(invented):  # type: ignore[misc]
-        def machine(self) -> Any:
+        def machine(self, *_: float) -> Any:
             raise MissingTool("no GPU")
 
     without = RecordExecutor(NoGpu(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers)

@@ -68,7 +68,7 @@ class Named:
     def __init__(self, name: str, uuid: str) -> None:
         self.found, self.closed = JudgeDevice(name, uuid, "13"), False
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, *_: float) -> JudgeDevice:
         return self.found
 
     def close(self) -> None:

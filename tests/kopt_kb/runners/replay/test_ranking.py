@@ -27,7 +27,7 @@ class Bench:
         self.asked: list[str] = []
         self.threads: set[int] = set()
 
-    def machine(self) -> JudgeDevice:
+    def machine(self, *_: float) -> JudgeDevice:
         self.restarts += 1
         if self.goes("machine", self.restarts):
             raise FindingError("the device is lost", where="replay")

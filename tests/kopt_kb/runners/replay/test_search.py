@@ -222,7 +222,7 @@ class Helper(Bench):
         super().__init__(lambda config: pace * first.cost(config))
         self.configs = first.configs
 
-    def machine(self) -> Any:
+    def machine(self, *_: float) -> Any:
         """Return nothing that anybody looks at."""
 
 
