@@ -123,20 +123,10 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return _version()
+        return import_module("kopt_kb.installed").version_of("kopt-kb", "unknown")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"kopt_kb.{_HOME[name]}"), name)
-
-
-def _version() -> str:
-    """Return the version of the installed package; `unknown` where it is run from files."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("kopt-kb")
-    except metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def __dir__() -> list[str]:

@@ -85,9 +85,12 @@ def _data(roots: list[str]) -> tuple[list[HealthFinding], list[Wiki]]:
 
 def this_machine() -> Host:
     """Return the machine that this process is on."""
+    from kopt_kb.installed import version_of
+
     return Host(
-        Path("/"), shutil.which, _ask, _package, supported(), _isolate, os.geteuid(), os.environ, Path("~").expanduser()
-    )
+        Path("/"), shutil.which, _ask, lambda name: version_of(name) or None, supported(), _isolate, os.geteuid(),
+        os.environ, Path("~").expanduser(),
+    )  # fmt: skip
 
 
 def _ask(command: tuple[str, ...]) -> tuple[int, str]:
@@ -97,15 +100,6 @@ def _ask(command: tuple[str, ...]) -> tuple[int, str]:
     if done.passed:
         return 124, f"no answer within {_ASK_S:.0f} s"
     return done.code, (done.stdout + done.stderr).decode(errors="replace")
-
-
-def _package(name: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def supported() -> Mapping[str, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import platform as host
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
 from kopt_kb.errors import BadInput
+from kopt_kb.installed import version_of
 from kopt_kb.kernels.declared import kernel_name
 from kopt_kb.kernels.op_options import pinned
 from kopt_kb.wiki.registry import Platform, Registry
@@ -68,14 +68,6 @@ def _check_arch(product: Platform, arch: str) -> None:
         )
 
 
-def _versions() -> dict[str, str]:
-    try:
-        own = version("kopt-kb")
-    except PackageNotFoundError:
-        own = "unknown"
-    return {"kopt-kb": own, "python": host.python_version()}
-
-
 def _wiki_state(product: Platform) -> WikiState:
     paths = dict.fromkeys((product.identity.path, *(row.path for row in product.sheet.rows)))
     pages = {path: hashlib.sha256(product.wiki.read(path) or b"").hexdigest() for path in paths}
@@ -97,7 +89,8 @@ def _created(
         project=RecordedProject(str(own.file), str(own.root), project) if own is not None else None,
     )
     problem = {**task.problem.to_json(), "task": recorded.to_json()}
-    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), _versions())
+    versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version()}
+    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions)
 
 
 def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:

@@ -7,7 +7,6 @@ import contextlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from kopt_kb.cli.mcp.tasks import EXTENSION, Tasks, ToolTask
 from kopt_kb.cli.mcp.tools import TOOLS, ServedTool
 from kopt_kb.cli.mcp.words import input_schema, words_of
 from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.installed import version_of
 from kopt_kb.wiki.version import data_at
 
 __all__ = ["made", "serve"]
@@ -136,7 +136,7 @@ def made(roots: Roots, wikis: tuple[str, ...] = ()) -> Server[Any]:
 
     server = Server(
         "kopt-kb",
-        version=_version(),
+        version=version_of("kopt-kb", "unknown"),
         instructions=_INSTRUCTIONS.format(root=roots.folders[0]),
         lifespan=life,
         on_list_tools=calls.list_tools,
@@ -186,10 +186,3 @@ def _result(answer: ToolAnswer) -> types.CallToolResult:
 
 def _dumped(result: types.CallToolResult) -> object:
     return result.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def _version() -> str:
-    try:
-        return version("kopt-kb")
-    except PackageNotFoundError:
-        return "unknown"

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
 from kopt_kb.deadline import LATE_S
 from kopt_kb.errors import KoptError, MissingTool
+from kopt_kb.installed import version_of
 from kopt_kb.isolation import Isolation
 from kopt_kb.kernels.record.bounds import unfit_result
 from kopt_kb.owned import owned_folder
@@ -204,7 +204,8 @@ class RecordExecutor:
 
     def _environment(self, work: _Work) -> Environment:
         machine = self._judging.machine(work.ends_at)
-        return Environment(machine.name, machine.uuid, machine.driver, {}, _versions())
+        versions = {name: version_of(name) for name in _PACKAGES}
+        return Environment(machine.name, machine.uuid, machine.driver, {}, versions)
 
     def _check(self, work: _Work) -> Check:
         job = work.job
@@ -389,13 +390,3 @@ def _samples(times_s: Sequence[float], repeats: int) -> tuple[Sample, ...]:
     size, more = divmod(len(times_s), repeats)
     ends = [size * number + min(number, more) for number in range(repeats + 1)]
     return tuple(_sample(times_s[begin:end]) for begin, end in pairwise(ends) if end > begin)
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = ""
-    return found

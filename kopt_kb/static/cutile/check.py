@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ from kopt_kb.analysis.cutile.rules import NOT_DECIDED, rule_findings
 from kopt_kb.analysis.cutile.source import CuTileFile, read_cutile
 from kopt_kb.analysis.frameworks import dotted_name
 from kopt_kb.errors import BadInput
+from kopt_kb.installed import version_of
 from kopt_kb.process import ChildLimits, environment, run
 from kopt_kb.wire import Wire
 
@@ -127,11 +127,7 @@ def installed_versions() -> tuple[tuple[int, ...] | None, tuple[int, ...] | None
 
 
 def _version(package: str) -> tuple[int, ...] | None:
-    try:
-        text = metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-    return tuple(int(one) for one in text.split(".")[:2] if one.isdigit()) or None
+    return tuple(int(one) for one in version_of(package).split(".")[:2] if one.isdigit()) or None
 
 
 def _text(path: Path) -> str:
