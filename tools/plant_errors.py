@@ -23,6 +23,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page
 from kopt_kb.wiki.places import default_root
+from kopt_kb.wiki.repeated import other_quotes
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.sources import Documents, read_again
@@ -112,7 +113,7 @@ class _Planted(Wiki):
 
 
 def _kin(wiki: Wiki) -> Iterator[Fault]:
-    yield from (*odd_targets(wiki), *odd_products(wiki), *wrongly_none(wiki))
+    yield from (*odd_targets(wiki), *odd_products(wiki), *wrongly_none(wiki), *other_quotes(wiki))
 
 
 class Planter:

@@ -6,7 +6,7 @@ import re
 
 from kopt_kb.errors import BadInput
 from kopt_kb.quantity.units import parse_number, unit
-from kopt_kb.wiki.quotes import quote_supports
+from kopt_kb.wiki.quotes import quote_supports, twice_printed
 from kopt_kb.wiki.row import Row, Source, row_hash
 from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, INT_DTYPES, METRICS, Metric, canonical_key
 
@@ -177,6 +177,8 @@ def _check_quotes(value: str, symbol: str, metric: Metric, sources: tuple[Source
                 f'quote="{source.quote}" does not convert to {value} {symbol}',
                 "read the document again",
             )
+        if twice := twice_printed(source.quote):
+            raise CellFault("WK208", f'quote="{source.quote}": {twice}', "read the document again")
 
 
 def parse_row(cells: list[str], path: str, line: int, heading: str, footnotes: set[str]) -> Row:

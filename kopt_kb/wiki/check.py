@@ -15,6 +15,7 @@ from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, expired, page_faults,
 from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page, read_page
+from kopt_kb.wiki.repeated import other_quotes
 from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.sheet import RuleCheck, Sheet
 from kopt_kb.wiki.sources import RECORD, changed_rows
@@ -239,6 +240,7 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     report.faults += odd_targets(wiki)
     report.faults += odd_products(wiki)
     report.faults += wrongly_none(wiki)
+    report.faults += other_quotes(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))
 

@@ -12,6 +12,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.physics.base import Facts, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
+from kopt_kb.wiki.twins import beside_twins
 from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["odd_products", "odd_targets"]
@@ -209,6 +210,7 @@ def odd_products(wiki: Wiki) -> Iterator[Fault]:
         *_unbounded(sheets),
         *_outer_caches(sheets),
         *_families(sheets),
+        *beside_twins(sheets),
     ):
         far.setdefault(row, message)
     yield from _judged(far, (row for _, facts in sheets for row in _product_rows(facts)))
@@ -302,11 +304,16 @@ def _families(sheets: list[tuple[Identity, Facts]]) -> Iterator[tuple[Row, str]]
                 yield row, f"{row.key} = {row.value}: no other product of {target} has such memory"
 
 
+_PAIR_ROOM = Fraction(11, 10)
+"""Where there is one other only, a tenth more is let pass; both are named then, for neither is the odd one."""
+
+
 def _far(members: list[tuple[Row, Fraction]], factor: Fraction) -> Iterator[Row]:
-    """Yield the rows that have no other member within the factor; two members alone prove nothing."""
+    """Yield the rows that have no other member within the factor."""
+    room = factor * _PAIR_ROOM if len(members) == _ALIKE else factor
     for at, (row, number) in enumerate(members):
         others = [other for place, (_, other) in enumerate(members) if place != at]
-        if len(others) > 1 and not any(max(number, other) <= factor * min(number, other) for other in others):
+        if others and not any(max(number, other) <= room * min(number, other) for other in others):
             yield row
 
 

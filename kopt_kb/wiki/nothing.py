@@ -41,6 +41,8 @@ def wrongly_none(wiki: Wiki) -> Iterator[Fault]:
         for row in wiki.sheet(identity).rows:
             if row.kind in {"value", "none"} and row.chosen is not False and row.path.startswith("hardware/"):
                 by_target[identity.target][_plain_key(row)].append(row)
+    yield from _linked(wiki)
+    yield from _formats(wiki)
     for target, keys in by_target.items():
         page = wiki.page(f"targets/{target}.md")
         rated = {_plain_key(row)[1:] for row in (page.rows if page else ()) if _rated(row)}
@@ -50,3 +52,39 @@ def wrongly_none(wiki: Wiki) -> Iterator[Fault]:
             odd = rate or len(found) > 2 * len(without)
             why = "its target has a rate for it" if rate else f"most products of {target} have one"
             yield from (_judged(row, why, odd=odd) for row in without if odd != _excused(row))
+
+
+_LINKS = ("link_bandwidth", "link_count")
+
+
+def _linked(wiki: Wiki) -> Iterator[Fault]:
+    """Yield each NONE about a link that another row of the same product has a value of."""
+    for identity in wiki.names.identities.values():
+        found = [row for row in wiki.sheet(identity).rows if row.metric in _LINKS and row.path.startswith("hardware/")]
+        had = {dict(row.axes).get("link") for row in found if row.kind == "value" and row.chosen is not False}
+        for row in found:
+            if row.kind == "none" and dict(row.axes).get("link") in had and not _excused(row):
+                yield _judged(row, "other rows of the page have values of this link", odd=True)
+
+
+_RATES = ("peak_compute", "measured_compute", "acceptance_compute")
+
+
+def _formats(wiki: Wiki) -> Iterator[Fault]:
+    """Yield each rate of a format that the same product is said not to have on the same engine."""
+    for identity in wiki.names.identities.values():
+        chosen = [row for row in wiki.sheet(identity).rows if row.metric in _RATES and row.chosen is not False]
+        lacks = {dict(row.axes)["dtype"] for row in chosen if _dense_none(row)}
+        for row in chosen:
+            dtype = dict(row.axes)["dtype"]
+            if row.kind == "value" and dtype in lacks and _on_matrix(row) and row.path.startswith("hardware/"):
+                message = f"{row.key} = {row.value}: another row of the page says that the part has no {dtype}"
+                yield Fault("WK406", row.path, row.line, message, "read both again")
+
+
+def _on_matrix(row: Row) -> bool:
+    return dict(row.axes).get("engine", "matrix") == "matrix"
+
+
+def _dense_none(row: Row) -> bool:
+    return row.kind == "none" and row.metric == "peak_compute" and _on_matrix(row) and ("sparsity", "dense") in row.axes

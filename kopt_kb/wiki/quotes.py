@@ -8,7 +8,7 @@ from fractions import Fraction
 from kopt_kb.quantity.units import UNITS, Unit
 from kopt_kb.wiki.vocabulary import Metric
 
-__all__ = ["quote_supports", "unit_words"]
+__all__ = ["quote_supports", "twice_printed", "unit_words"]
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9.,])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)")
 _UNIT = re.compile(r"[\s\-]*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)")
@@ -127,3 +127,22 @@ def quote_supports(quote: str, value: str, symbol: str, metric: Metric) -> bool:
         if wanted in _candidates(number, quote[found.end() :], metric, row_unit):
             return True
     return False
+
+
+_HEXADECIMAL = re.compile(r"(?<![\d.,])(\d[\d,]*)\s*\(0x([0-9a-fA-F]+)\)")
+_IN_BYTES = re.compile(r"(?<![\d.,])(\d[\d,]*)\s*(?:bytes|B)\s*\(~?(\d+(?:\.\d+)?)\s*([kKMGT])i?B(?:ytes)?\)")
+_PREFIX = "kmgt"
+
+
+def twice_printed(quote: str) -> str:
+    """Return what a quote prints twice and not alike: decimal beside hexadecimal, bytes beside MB; else nothing."""
+    for decimal, hexadecimal in _HEXADECIMAL.findall(quote):
+        if int(decimal.replace(",", "")) != int(hexadecimal, 16):
+            return f"{decimal} is not 0x{hexadecimal}"
+    for whole, rounded, prefix in _IN_BYTES.findall(quote):
+        power, unit = _PREFIX.index(prefix.casefold()) + 1, Fraction(1, 10 ** len(rounded.partition(".")[2]))
+        readings = (Fraction(rounded) * base**power for base in (1000, 1024))
+        far = [abs(int(whole.replace(",", "")) - each) > unit * 1024**power for each in readings]
+        if all(far):
+            return f"{whole} bytes are not {rounded} {prefix}B"
+    return ""

@@ -14,6 +14,7 @@ __all__ = ["wording_faults"]
 
 _MATRIX_FORMATS = {"tf32", "fp8", "fp6", "fp4", "nvfp4", "mxfp8", "mxfp6", "mxfp4", "int8", "int4"}
 """Formats that vendors print rates of for matrix units only."""
+_HALVES = {"fp16", "bf16"}
 _ALWAYS = {
     "memory_bandwidth",
     "memory_capacity",
@@ -33,7 +34,7 @@ _CAPS = {
     "cap_default": re.compile(r"default|cap|limit"),
 }
 _SCOPES = {
-    "node": re.compile(r"node|hgx|dgx|eight|8|gpus|aggregate|platform"),
+    "node": re.compile(r"node|hgx|dgx|eight|(?<![\w.])8(?=[\s-]*(?:x\b|×|gpu|way|oam|accel))|gpus|aggregate|platform"),
     "rack": re.compile(r"rack|72"),
     "superchip": re.compile(r"superchip|memory \+ cpu|grace|nvl72"),
     "board": re.compile(r"board|card"),
@@ -44,10 +45,15 @@ _SCOPES = {
 }
 """How documents call what is more or less than one GPU."""
 _DEVICE = re.compile(
-    r"quer|smi\b|dump|report|rocm|propert|clinfo|probe|xla|device|driver|lspci|kfd|nvml|sysfs|bench|printout|output|info"
-    r"|identity|verify|target|hardware|\blog"
+    r"quer|smi\b|dump|report|rocm|propert|clinfo|probe|\bxla|device|driver|lspci|kfd|nvml|sysfs|bench|printout|"
+    r"\btarget|hardware"
 )
 """How a document is called that prints what a device says of itself."""
+_UNPRINTED = {
+    "peak_compute", "ops_per_clock_per_sm", "sfu_ops_per_clock_per_sm", "acceptance_compute", "matrix_units",
+    "link_bandwidth", "host_bandwidth", "l1_bandwidth", "l2_bandwidth", "llc_bandwidth", "shared_memory_bandwidth",
+    "shared_memory_granule", "register_granule", "memory_data_rate", "memory_stacks",
+}  # fmt: skip
 _FAST = re.compile(r"max|boost|peak|turbo|up to")
 _MEMORY = re.compile(r"hbm|dram|memory_bandwidth|memory bandwidth|global")
 
@@ -66,7 +72,10 @@ def wording_faults(front: FrontMatter, rows: list[Row], footnotes: Mapping[str, 
         titles = " ".join(footnotes[source.id].title for source in row.sources if source.id in footnotes)
         notes = " ".join(text for tag, text in row.notes if tag != "exception")
         said = f"{cell} {titles} {notes}".casefold()
-        for why in (*_impossible(row, vendor), *_denied(row), *_graded(row, said), *_contradicted(row, cell, said)):
+        for why in (
+            *_impossible(row, vendor), *_denied(row), *_graded(row, said), *_unlabelled(row),
+            *_contradicted(row, cell, said),
+        ):  # fmt: skip
             fix = "read the cell again and write the conditions that it is for"
             yield Fault("WK217", row.path, row.line, f"{row.key} = {row.value}: {why}", fix, row.key)
 
@@ -83,6 +92,8 @@ def _impossible(row: Row, vendor: str) -> Iterator[str]:
         yield "tensor cores have no FP32 input"
     if row.metric in _MODES and axes.get("mode") not in _MODES[row.metric]:
         yield f"its modes are {' and '.join(sorted(_MODES[row.metric]))}"
+    if row.metric == "measured_compute" and vector and axes.get("dtype") in _HALVES and "x" in axes.get("shape", ""):
+        yield f"a product of {axes['dtype']} matrices is measured on matrix units"
     if vendor == "AMD" and axes.get("mode") == "optin":
         yield "AMD's runtime has nothing to opt in to"
     if row.metric == "cache_line" and axes.get("level") == "dram":
@@ -92,15 +103,38 @@ def _impossible(row: Row, vendor: str) -> Iterator[str]:
 def _denied(row: Row) -> Iterator[str]:
     """Values that every part has are never NONE."""
     axes = dict(row.axes)
-    plain = axes.get("engine") == "vector" and axes.get("dtype") in {"fp64", "fp32"}
+    plain = axes.get("engine") == "vector" and axes.get("dtype") in {"fp64", "fp32", "int32"}
     if row.kind == "none" and (row.metric in _ALWAYS or (row.metric == "peak_compute" and plain)):
         yield "every GPU has one; write UNKNOWN where nobody prints it"
 
 
+def _unprinted(row: Row) -> bool:
+    """Whether no device says such a thing: rates, units, granules, the power of a sheet, what was soldered on."""
+    axes = dict(row.axes)
+    return (
+        row.metric.startswith("measured_")
+        or row.metric in _UNPRINTED
+        or axes.get("kind") == "tdp"
+        or (row.metric == "memory_capacity" and axes.get("config") != "visible")
+    )
+
+
 def _graded(row: Row, said: str) -> Iterator[str]:
     """What a device says of itself stands in a document that is called so."""
-    if row.kind == "value" and row.grade == "device" and not _DEVICE.search(said):
+    if row.kind == "value" and row.grade == "device" and _unprinted(row):
+        yield "a device does not print this of itself; grade it by who does"
+    elif row.kind == "value" and row.grade == "device" and not _DEVICE.search(said):
         yield "its document is not called what a device prints; say so in `method:`, or grade it secondary"
+
+
+_BOTH_ENGINES = re.compile(r"non-tensor|no tensor|vector|(?:tensor|matrix)[^|,;]*/|/[^|,;]*(?:tensor|matrix)")
+
+
+def _unlabelled(row: Row) -> Iterator[str]:
+    """Whether memory has error correction is a bare yes or no unless its cell says what it answers."""
+    for source in row.sources if row.kind == "token" and row.metric == "memory_ecc" else ():
+        if not re.search(r"\becc|ecc\b|error.correct", f"{source.locator} {source.quote}".casefold()):
+            yield "no word of its cell speaks of error correction"
 
 
 def _contradicted(row: Row, cell: str, said: str) -> Iterator[str]:
@@ -108,7 +142,7 @@ def _contradicted(row: Row, cell: str, said: str) -> Iterator[str]:
     if row.kind != "value" or row.grade == "derived":
         return
     axes = dict(row.axes)
-    matrix = bool(re.search(r"tensor|matrix|mfma|wmma", cell)) and not re.search(r"non-tensor|no tensor|vector|/", cell)
+    matrix = bool(re.search(r"tensor|matrix|mfma|wmma", cell)) and not _BOTH_ENGINES.search(cell)
     vector = bool(re.search(r"non-tensor|no tensor|vector|simt|shader", cell))
     if axes.get("engine") == "vector" and matrix:
         yield "its cell is of matrix units"
@@ -120,6 +154,8 @@ def _contradicted(row: Row, cell: str, said: str) -> Iterator[str]:
     fastest = re.search(r"\bmax|boost|peak", cell) and not re.search(r"base|min", cell)
     if row.metric == "sm_clock" and axes.get("class") == "base" and fastest:
         yield "its cell is of the highest clock"
+    elif row.metric == "sm_clock" and axes.get("class") == "base" and not re.search(r"base|nominal|core clock", said):
+        yield "no word of its cell makes it the base clock"
     if row.metric == "sm_clock" and axes.get("class") in {"boost", "max"} and "base" in cell and not _FAST.search(said):
         yield "its cell is of the base clock"
     cap = _CAPS.get(axes.get("kind", ""))

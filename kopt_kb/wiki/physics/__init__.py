@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from kopt_kb.wiki.physics import (
     caches,
     capacity,
+    documents,
     formats,
     limits,
     links,
@@ -29,6 +30,7 @@ __all__ = ["RULES", "judge"]
 RULES: dict[str, Callable[[Facts], Iterator[PhysicsFinding]]] = {
     "PHY-RATE": peaks.rate,
     "PHY-CEILING": peaks.ceiling,
+    "PHY-DOCUMENT": documents.one_clock,
     "PHY-LANES": peaks.lanes,
     "PHY-MEASURED": peaks.measured_below_peak,
     "PHY-SPARSE": ratios.sparse,
@@ -84,6 +86,8 @@ RULES: dict[str, Callable[[Facts], Iterator[PhysicsFinding]]] = {
     "PHY-CAP": power.default_cap,
     "PHY-DIAG": power.diagnostic_target,
     "PHY-TYPE": technology.pin_rate_of_type,
+    "PHY-PINS": technology.pin_steps,
+    "PHY-LATENCY": caches.latencies,
     "PHY-FILL": technology.time_to_read_all,
     "PHY-ECC": technology.error_correction,
     "PHY-MHZ": technology.clock_range,

@@ -12,6 +12,7 @@ from kopt_kb.wiki.sheet import Sheet, row_value
 from kopt_kb.wiki.vocabulary import asked, fits
 
 __all__ = [
+    "CLOCK_ROUNDING",
     "EXACT",
     "PRODUCT_TOLERANCE",
     "RATIO_TOLERANCE",
@@ -19,6 +20,7 @@ __all__ = [
     "PhysicsFinding",
     "compare",
     "one",
+    "printed_rounding",
     "rounding",
     "rows",
     "value",
@@ -28,6 +30,8 @@ __all__ = [
 PRODUCT_TOLERANCE = Fraction(2, 100)
 RATIO_TOLERANCE = Fraction(1, 100)
 EXACT = Fraction(0)
+CLOCK_ROUNDING = Fraction(3, 1000)
+"""Clocks of the same memory are printed as 5001, 5000 and 4999 MHz, bandwidths of 898 GB/s as 900."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,15 @@ def rounding(row: Row) -> Fraction:
     """Return half a unit of a row's last printed digit: what its rounding may hide, in base units."""
     decimals = len(row.value.partition(".")[2])
     return Fraction(1, 2 * 10**decimals) * UNITS[row.unit].factor
+
+
+def printed_rounding(row: Row) -> Fraction:
+    """Return half a unit of the last digit that says something: zeros at the end of a whole number may be rounding."""
+    whole, _, decimals = row.value.partition(".")
+    if decimals:
+        return rounding(row)
+    zeros = len(whole) - len(whole.rstrip("0"))
+    return Fraction(10**zeros, 2) * UNITS[row.unit].factor
 
 
 def within(actual: Fraction, expected: Fraction, tolerance: Fraction) -> bool:

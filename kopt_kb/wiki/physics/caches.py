@@ -9,7 +9,7 @@ from kopt_kb.wiki.physics.base import Facts, PhysicsFinding, one, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["l2_size", "l2_slices", "lines", "memory_side_slices", "outer_cache", "powers_of_two"]
+__all__ = ["l2_size", "l2_slices", "latencies", "lines", "memory_side_slices", "outer_cache", "powers_of_two"]
 
 _KIB, _MIB = Fraction(1024), Fraction(1024**2)
 _SHARE_LEAST, _SHARE_MOST = 32 * _KIB, _MIB
@@ -112,3 +112,24 @@ def powers_of_two(facts: Facts) -> Iterator[PhysicsFinding]:
             size = row_value(row)
             whole = size.denominator == 1 and int(size) & (int(size) - 1) == 0
             yield _verdict(row, whole and 4 * _KIB <= size <= 512 * _KIB, f"{row.key} = {row.value} {row.unit}")
+
+
+_LATENCIES = {"l1": (8, 150), "l2": (60, 400), "llc": (90, 600), "dram": (180, 1500)}
+"""Nanoseconds that a dependent load takes on parts of 2017 to 2026, by the level that answers."""
+_NANOSECOND = Fraction(1, 10**9)
+
+
+def latencies(facts: Facts) -> Iterator[PhysicsFinding]:
+    """A load takes longer the further away it is answered, and at each level about as long as on all parts."""
+    found = [(row, dict(row.axes)["level"]) for row in rows(facts, "measured_latency")]
+    order = list(_LATENCIES)
+    for row, level in found:
+        if level in _LATENCIES:
+            low, high = _LATENCIES[level]
+            nearer = [row_value(other) for other, at in found if at in order[: order.index(level)]]
+            good = low * _NANOSECOND <= row_value(row) <= high * _NANOSECOND and row_value(row) >= max(
+                nearer, default=0
+            )
+            yield _verdict(
+                row, good, f"{row.key} = {row.value} {row.unit}: {low} to {high} ns, not under a nearer level"
+            )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kopt_kb.wiki.physics.base import (
-    PRODUCT_TOLERANCE,
+    CLOCK_ROUNDING,
     RATIO_TOLERANCE,
     Facts,
     PhysicsFinding,
@@ -110,8 +110,8 @@ def channels(facts: Facts) -> Iterator[PhysicsFinding]:
 
 
 def pin_rate(facts: Facts) -> Iterator[PhysicsFinding]:
-    """The data rate of a pin is memory clock times transfers a clock (2 %)."""
+    """The data rate of a pin is memory clock times transfers a clock (0.3 %)."""
     printed, clock = one(facts, "memory_data_rate"), one(facts, "memory_clock")
     if printed is not None and clock is not None and printed.grade != "derived":
         transfers = int(dict(clock.axes)["multiplier"].removeprefix("x"))
-        yield compare(printed, row_value(clock) * transfers, PRODUCT_TOLERANCE, "memory_clock * transfers a clock")
+        yield compare(printed, row_value(clock) * transfers, CLOCK_ROUNDING, "memory_clock * transfers a clock")

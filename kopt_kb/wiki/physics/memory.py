@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, one, rows, value
+from kopt_kb.wiki.physics.base import (
+    CLOCK_ROUNDING,
+    EXACT,
+    PRODUCT_TOLERANCE,
+    Facts,
+    PhysicsFinding,
+    compare,
+    one,
+    printed_rounding,
+    rows,
+    value,
+)
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -24,7 +35,7 @@ def _data_rate(facts: Facts) -> Fraction | None:
 
 
 def bandwidth(facts: Facts) -> Iterator[PhysicsFinding]:
-    """Memory bandwidth equals bus width / 8 x data rate (2 %)."""
+    """Memory bandwidth is bus width / 8 x data rate as far as its printed digits go, within 0.3 % to 2 %."""
     bus, data_rate = value(facts, "memory_bus_width"), _data_rate(facts)
     for row in rows(facts, "memory_bandwidth"):
         if row.grade == "derived":
@@ -33,7 +44,9 @@ def bandwidth(facts: Facts) -> Iterator[PhysicsFinding]:
             missing = "memory_bus_width" if bus is None else "memory_data_rate or memory_clock"
             yield PhysicsFinding(row, "not-checkable", f"{row.key}: {missing} is not known")
         else:
-            yield compare(row, bus / _BITS_PER_BYTE * data_rate, PRODUCT_TOLERANCE, "bus width / 8 * data rate")
+            expected = bus / _BITS_PER_BYTE * data_rate
+            tolerance = min(PRODUCT_TOLERANCE, max(CLOCK_ROUNDING, printed_rounding(row) / expected))
+            yield compare(row, expected, tolerance, "bus width / 8 * data rate")
 
 
 _VISIBLE_RATE = Fraction(985, 1000)

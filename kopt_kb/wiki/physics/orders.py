@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from kopt_kb.wiki.physics.base import EXACT, Facts, PhysicsFinding, compare, one, rows, value
+from kopt_kb.wiki.physics.base import EXACT, Facts, PhysicsFinding, compare, one, printed_rounding, rows, value
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
@@ -40,6 +40,7 @@ def _ascending(found: list[Row | None]) -> Iterator[PhysicsFinding]:
 
 _SUMS = ("peak_compute", "memory_capacity", "memory_bandwidth")
 _SUM_ROUNDING = Fraction(3, 100)
+_SPARSE_GAIN = 2
 _MAXIMUM = {"class": "max", "ops": "all"}
 _IMPLIED_LEAST, _IMPLIED_MOST = Fraction(3, 4), Fraction(11, 10)
 """Sheets print peaks for a clock near the maximum: 0.87 to 1.06 of it on every part whose maximum is known."""
@@ -110,20 +111,27 @@ def system_totals(facts: Facts) -> Iterator[PhysicsFinding]:
 
 
 def one_divisor(facts: Facts) -> Iterator[PhysicsFinding]:
-    """The totals of a system are those of one GPU times one whole number, the same for every row (3 %)."""
-    pairs: dict[str, list[tuple[Row, Fraction]]] = {}
+    """The totals of a system are those of one GPU times one whole number, the same for every row.
+
+    As far as the printed digits of both go, 3 % at most; a sparse total may stand beside the dense rate of one GPU.
+    """
+    pairs: dict[str, list[tuple[Row, Row, int]]] = {}
     for metric, found in facts.by_metric.items():
         for row, axes in found:
             if metric in _SUMS and axes.get("scope") in {"superchip", "board", "node", "rack"}:
                 same = {name: text for name, text in axes.items() if name not in {"scope", "config"}}
-                gpu = one(facts, metric, **same)
+                gpu, gain = one(facts, metric, **same), 1
+                if gpu is None and same.get("sparsity") == "2:4":
+                    gpu, gain = one(facts, metric, **{**same, "sparsity": "dense"}), _SPARSE_GAIN
                 if gpu is not None:
-                    pairs.setdefault(axes["scope"], []).append((row, row_value(row) / row_value(gpu)))
-    for ratios in pairs.values():
-        counts = Counter(round(ratio) for _, ratio in ratios)
-        usual = counts.most_common(1)[0][0]
-        for row, ratio in ratios:
-            good = abs(ratio - usual) <= _SUM_ROUNDING * usual
+                    pairs.setdefault(axes["scope"], []).append((row, gpu, gain))
+    for members in pairs.values():
+        ratios = [(row, gpu, gain, row_value(row) / row_value(gpu) / gain) for row, gpu, gain in members]
+        usual = Counter(round(ratio) for *_, ratio in ratios).most_common(1)[0][0]
+        for row, gpu, gain, ratio in ratios:
+            loose = printed_rounding(row) + usual * gain * printed_rounding(gpu)
+            apart = abs(row_value(row) - usual * gain * row_value(gpu))
+            good = apart <= min(loose, _SUM_ROUNDING * usual * gain * row_value(gpu))
             detail = (
                 f"{row.key} = {row.value} {row.unit} is {float(ratio):.2f} times that of one GPU, the page's {usual}"
             )

@@ -10,7 +10,7 @@ from kopt_kb.wiki.physics.memory import alike
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["ceiling", "lanes", "measured_alike", "measured_below_peak", "measured_not_tiny", "rate"]
+__all__ = ["ceiling", "lanes", "measured_alike", "measured_below_peak", "measured_not_tiny", "operations", "rate"]
 
 
 def _clocks(facts: Facts, stated: str, engine: str) -> list[Fraction]:
@@ -28,7 +28,7 @@ _SPARSE_GAIN = 2
 """2:4 sparsity skips half of the products: the sparse rate is twice the dense one where no row says otherwise."""
 
 
-def _rates(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
+def operations(facts: Facts, axes: dict[str, str]) -> set[Fraction]:
     """Return operations a clock and SM of a peak's type: the product's own, else of its accumulator, else of any.
 
     Where no row states the sparse rate it is twice the dense one; a block-scaled format has that of its plain one.
@@ -73,7 +73,7 @@ def rate(facts: Facts) -> Iterator[PhysicsFinding]:
     count = value(facts, "sm_count")
     for row in rows(facts, "peak_compute"):
         axes = dict(row.axes)
-        per_clock = _rates(facts, axes)
+        per_clock = operations(facts, axes)
         clocks = _clocks(facts, axes["clock"], axes["engine"])
         if row.grade == "derived" or (not per_clock and _has_lanes(facts, axes)):
             continue

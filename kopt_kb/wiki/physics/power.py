@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kopt_kb.wiki.physics.base import PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, one, rows, value, within
+from kopt_kb.wiki.physics.base import EXACT, PRODUCT_TOLERANCE, Facts, PhysicsFinding, compare, one, rows, value
 from kopt_kb.wiki.sheet import row_value
 
 __all__ = ["default_cap", "diagnostic_target", "power_a_processor", "round_watts"]
@@ -41,19 +41,19 @@ def round_watts(facts: Facts) -> Iterator[PhysicsFinding]:
 
 
 def default_cap(facts: Facts) -> Iterator[PhysicsFinding]:
-    """The cap that a device starts with is the power of its sheet (2 %), and no cap that can be set is below that."""
+    """The cap that a device starts with is the power of its sheet, and no cap that can be set is below that (2 %)."""
     sheet = one(facts, "board_power", kind="tdp")
     if sheet is None:
         return
     for row in rows(facts, "board_power", kind="cap_default"):
-        yield compare(row, row_value(sheet), PRODUCT_TOLERANCE, "the power of the sheet")
+        yield compare(row, row_value(sheet), EXACT, "the power of the sheet")
     for row in rows(facts, "board_power", kind="cap_max"):
         good = row_value(row) >= row_value(sheet) * (1 - PRODUCT_TOLERANCE)
         yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} against the power of the sheet")
 
 
 def diagnostic_target(facts: Facts) -> Iterator[PhysicsFinding]:
-    """A diagnostic asks for what a part may take: the power of its sheet, its default cap or its highest (2 %)."""
+    """A diagnostic asks for what a part may take: power of the sheet, default or highest cap, or 1 W less."""
     known = [
         row_value(row) for kind in ("tdp", "cap_default", "cap_max") for row in rows(facts, "board_power", kind=kind)
     ]
@@ -61,6 +61,6 @@ def diagnostic_target(facts: Facts) -> Iterator[PhysicsFinding]:
         if not known:
             yield PhysicsFinding(row, "not-checkable", f"{row.key}: no power of the part is known")
             continue
-        good = any(within(row_value(row), each, PRODUCT_TOLERANCE) for each in known)
+        good = any(0 <= each - row_value(row) <= _BELOW for each in known)
         watts = ", ".join(str(int(each)) for each in sorted(set(known)))
         yield PhysicsFinding(row, "pass" if good else "fail", f"{row.key} = {row.value} {row.unit} beside {watts} W")

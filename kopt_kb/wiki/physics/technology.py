@@ -9,7 +9,7 @@ from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.physics.base import Facts, PhysicsFinding, one, rows, value
 from kopt_kb.wiki.sheet import row_value
 
-__all__ = ["clock_range", "clock_steps", "error_correction", "pin_rate_of_type", "time_to_read_all"]
+__all__ = ["clock_range", "clock_steps", "error_correction", "pin_rate_of_type", "pin_steps", "time_to_read_all"]
 
 _GBIT = UNITS["Gbit/s"].factor
 _PIN_RATES: dict[str, tuple[str, str]] = {
@@ -71,6 +71,29 @@ def pin_rate_of_type(facts: Facts) -> Iterator[PhysicsFinding]:
     yield PhysicsFinding(kind, "pass" if low <= rate <= high else "fail", detail)
 
 
+_PIN_STEP = Fraction(1, 2) * _GBIT
+_PIN_ROUNDING = Fraction(25, 10000)
+"""GDDR chips are run at multiples of half a Gbit/s; bandwidths are printed to three digits and more."""
+_CARD_BITS = [Fraction(32 * chips) for chips in (4, 5, 6, 8, 10, 11, 12, 14, 16)]
+"""Buses of cards of 2017 to 2026: chips of 32 bits side by side."""
+
+
+def pin_steps(facts: Facts) -> Iterator[PhysicsFinding]:
+    """The pins of a card run at a multiple of half a Gbit/s: with its bus, or with any that such cards have."""
+    bandwidth, bus = one(facts, "memory_bandwidth"), value(facts, "memory_bus_width")
+    if facts.memory != "GDDR" or bandwidth is None or facts.memory_type is None:
+        return
+    low, high = (Fraction(text) * _GBIT for text in _PIN_RATES[facts.memory_type.value])
+    widths = [bus] if bus is not None else _CARD_BITS
+    pins = [row_value(bandwidth) * 8 / width for width in widths]
+    made = [pin for pin in pins if abs(pin - round(pin / _PIN_STEP) * _PIN_STEP) <= _PIN_ROUNDING * pin]
+    good = any(low <= pin <= high for pin in made)
+    detail = (
+        f"{bandwidth.key} = {bandwidth.value} {bandwidth.unit} on {', '.join(str(int(each)) for each in widths)} bits"
+    )
+    yield PhysicsFinding(bandwidth, "pass" if good else "fail", f"{detail}, in steps of 0.5 Gbit/s a pin")
+
+
 _SECONDS = {"HBM": (12, 48), "GDDR": (12, 110), "LPDDR": (150, 700)}
 """Milliseconds that parts of 2017 to 2026 need to read their whole memory once: 15 to 39, 16 to 80, 250 to 470."""
 
@@ -112,7 +135,10 @@ _ROUNDED = UNITS["MHz"].factor
 
 
 def clock_steps(facts: Facts) -> Iterator[PhysicsFinding]:
-    """A clock that is printed to the MHz is a multiple of 7.5 MHz; one that is printed in hundreds was rounded."""
+    """A clock is printed in whole MHz; NVIDIA's are multiples of 7.5 MHz, those in hundreds were rounded."""
+    for row in rows(facts, "sm_clock"):
+        if row.unit == "MHz" and row.grade != "derived" and Fraction(row.value).denominator != 1:
+            yield PhysicsFinding(row, "fail", f"{row.key} = {row.value} {row.unit}, clocks are whole MHz")
     if facts.vendor != "NVIDIA":
         return
     for row in rows(facts, "sm_clock"):

@@ -10,6 +10,9 @@ from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.wiki import Wiki
 
 LINKS = '| link_count | 18 | count | link=nvlink4 | vendor | [^sheet] table 1 quote="18 links" |  |'
+BANDWIDTH = (
+    '| link_bandwidth | 900 | GB/s | link=nvlink4; direction=both | vendor | [^sheet] table 1 quote="900 GB/s" |  |'
+)
 NONE = "| link_count | NONE | count | link=nvlink4 | vendor | [^sheet] table 1 | reason: a card{} |"
 
 
@@ -29,6 +32,8 @@ def products(root: Path, rows: list[str]) -> Wiki:
     [
         ([NONE.format(""), LINKS, LINKS], ["WK406"]),
         ([NONE.format(""), LINKS], []),
+        ([f"{NONE.format('')}\n{BANDWIDTH}", NONE.format("")], ["WK406"]),
+        ([NONE.format(""), BANDWIDTH], []),
         ([NONE.format(""), NONE.format(""), LINKS, LINKS, LINKS], ["WK406"] * 2),
         ([NONE.format(""), NONE.format(""), LINKS, LINKS], []),
         ([NONE.format("; exception KIN: NONE, it has no bridge"), LINKS, LINKS], []),
@@ -53,3 +58,16 @@ def test_the_target_has_a_rate_for_it(wiki_root: Path) -> None:
     target.write_text(text.replace("| warp_size |", f"{rate}\n| warp_size |", 1))
     found = [fault for fault in wrongly_none(Wiki(wiki_root, use_cache=False)) if "fp8" in fault.message]
     assert {(fault.code, "rate" in fault.message) for fault in found} == {("WK406", True)}
+
+
+@pytest.mark.parametrize(("dtype", "codes"), [("fp8", ["WK406"]), ("int8", [])])
+def test_a_format_that_is_denied_has_no_rates(wiki_root: Path, dtype: str, codes: list[str]) -> None:
+    """A page says that the part has no fp8; a limit of that type is odd, one of another is not."""
+    axes = "dtype=fp8; engine=matrix; sparsity=dense; acc=unstated; clock=unstated"
+    denied = f"| peak_compute | NONE | TFLOPS | {axes} | vendor | [^sheet] table 1 | reason: none |"
+    unit = "TOPS" if dtype == "int8" else "TFLOPS"
+    limit = (
+        f'| acceptance_compute | 9 | {unit} | dtype={dtype}; data=random | threshold | [^sheet] table 1 quote="9" | |'
+    )
+    found = list(wrongly_none(products(wiki_root, [f"{denied}\n{limit}"])))
+    assert [fault.code for fault in found if "has no fp8" in fault.message] == codes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.wiki.quotes import quote_supports
+from kopt_kb.wiki.quotes import quote_supports, twice_printed
 from kopt_kb.wiki.vocabulary import METRICS
 
 SUPPORTED = [
@@ -61,3 +61,20 @@ def test_printed_cells_support_their_value(quote: str, value: str, unit: str, me
 def test_other_values_are_not_supported(quote: str, value: str, unit: str, metric: str) -> None:
     """One digit, a prefix or a neighbouring word off is no support."""
     assert not quote_supports(quote, value, unit, METRICS[metric])
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        ("201310208(0xbffc000) KB", ""),
+        ("201310028(0xbffc000) KB", "201310028 is not 0xbffc000"),
+        ("25,165,824 bytes (24 MB)", ""),
+        ("12582912 bytes (24 MB)", "12582912 bytes are not 24 MB"),
+        ("50331648 bytes (50.3 MB)", ""),
+        ("40 MB (5120 bit)", ""),
+        ("99960750080B RAM", ""),
+    ],
+)
+def test_what_is_printed_twice_is_printed_alike(quote: str, said: str) -> None:
+    """Hexadecimal beside decimal is exact, megabytes beside bytes are rounded either way."""
+    assert twice_printed(quote) == said

@@ -29,6 +29,12 @@ not: []
 """
 
 
+MEASURED = (
+    "| measured_compute | 9 | TFLOPS | dtype={}; engine=vector; acc=unstated; shape=8x8x8; data=unstated "
+    '| secondary | [^sheet] row product quote="9" |  |'
+)
+
+
 def complaints(row: str, vendor: str = "NVIDIA", title: str = "Test sheet") -> list[str]:
     """What is said about the wording of one row."""
     page = read_page(FRONT.format(row=row, vendor=vendor, title=title).encode(), "hardware/nvidia/t10.md")
@@ -49,6 +55,7 @@ def peak(dtype: str, engine: str, words: str, sparsity: str = "dense") -> str:
         (peak("fp16", "vector", "row FP16 (non-Tensor)"), []),
         (peak("fp32", "vector", "row FP32, no Tensor Core"), []),
         (peak("fp64", "vector", "row FP64 / FP64 Tensor Core"), []),
+        (peak("fp16", "vector", "row Matrix FP16, column FLOPS/CLOCK/CU"), ["its cell is of matrix units"]),
         (peak("fp16", "vector", "row FP16 Tensor Core"), ["its cell is of matrix units"]),
         (peak("fp16", "matrix", "row FP16 (non-Tensor)"), ["its cell is of vector units"]),
         (peak("fp8", "vector", "row FP8"), ["fp8 is a format of matrix units"]),
@@ -75,6 +82,9 @@ def test_engines(row: str, said: list[str]) -> None:
         ("tdp; scope=superchip", "row Power, Grace and GPU", []),
         ("tdp; scope=die", "row Power", ["no word of its cell or note makes it that of a die"]),
         ("tdp; scope=node", "row Power of eight GPUs", []),
+        ("tdp; scope=node", "row Power, 8x OAM", []),
+        ("tdp; scope=node", "row FP8", ["no word of its cell or note makes it that of a node"]),
+        ("tdp; scope=node", "row 133.8", ["no word of its cell or note makes it that of a node"]),
     ],
 )
 def test_power_and_scope(kind: str, words: str, said: list[str]) -> None:
@@ -89,6 +99,24 @@ def test_power_and_scope(kind: str, words: str, said: list[str]) -> None:
         (
             '| sm_clock | 1800 | MHz | class=base; ops=all | vendor | [^sheet] row Boost quote="1800 MHz" |  |',
             ["its cell is of the highest clock"],
+        ),
+        (
+            '| sm_clock | 1410 | MHz | class=base; ops=all | vendor | [^sheet] model_str quote="1410 MHz" |  |',
+            ["no word of its cell makes it the base clock"],
+        ),
+        ('| sm_clock | 952 | MHz | class=base; ops=all | vendor | [^sheet] row Core clock speed quote="952" |  |', []),
+        ('| memory_ecc | yes | - | - | vendor | [^sheet] row FULL-CHIP ECC quote="Yes" |  |', []),
+        (
+            '| memory_ecc | no | - | - | vendor | [^sheet] row GPU Memory quote="no" |  |',
+            ["no word of its cell speaks of error correction"],
+        ),
+        (
+            MEASURED.format("bf16"),
+            ["a product of bf16 matrices is measured on matrix units"],
+        ),
+        (
+            MEASURED.format("fp32"),
+            [],
         ),
         (
             '| sm_clock | 1200 | MHz | class=boost; ops=all | vendor | [^sheet] row Base quote="1200 MHz" |  |',

@@ -69,10 +69,10 @@ def test_the_bus_needs_every_stack(sheet_of, stacks: str, bus: str, outcome: str
 
 @pytest.mark.parametrize(
     ("rate", "outcome"),
-    [("5.2", "pass"), ("5.298", "pass"), ("5.309", "fail"), ("5.101", "pass"), ("2.6", "fail"), ("10.4", "fail")],
+    [("5.2", "pass"), ("5.2156", "pass"), ("5.216", "fail"), ("5.1844", "pass"), ("2.6", "fail"), ("10.4", "fail")],
 )
 def test_pin_rate(sheet_of, rate: str, outcome: str) -> None:
-    """1300 MHz times 4 are 5.2 Gbit/s; 1.9 % off passes, 2.1 % fails, a multiplier of two is caught."""
+    """1300 MHz times 4 are 5.2 Gbit/s; 0.3 % off passes, more fails, a multiplier of two is caught."""
     sheet = sheet_of("memory_clock 1300 MHz multiplier=x4", f"memory_data_rate {rate} Gbit/s")
     assert outcomes(sheet, "PHY-PIN") == [outcome]
 

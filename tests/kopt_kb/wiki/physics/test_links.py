@@ -31,6 +31,8 @@ from kopt_kb.wiki.physics import judge
         ("PHY-HOST", ("host_bandwidth 31.5 GB/s link=pcie4x16;direction=each",), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 64 GB/s link=pcie4x16;direction=each",), ["fail"]),
         ("PHY-HOST", ("host_bandwidth 61 GB/s link=pcie4x16;direction=both",), ["fail"]),
+        ("PHY-HOST", ("host_bandwidth 63.4 GB/s link=pcie4x16;direction=both",), ["fail"]),
+        ("PHY-HOST", ("host_bandwidth 63.7 GB/s link=pcie4x16;direction=both",), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 32 GB/s link=pcie5x8;direction=each",), ["pass"]),
         ("PHY-HOST", ("host_bandwidth 900 GB/s link=c2c;direction=both",), []),
     ],

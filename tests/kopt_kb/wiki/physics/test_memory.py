@@ -13,11 +13,30 @@ def outcomes(sheet, rule: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("value", "outcome"), [("2.0", "pass"), ("2.038", "pass"), ("2.042", "fail"), ("4.0", "fail"), ("1.0", "fail")]
+    ("value", "outcome"),
+    [
+        ("2.0", "pass"),
+        ("2.006", "pass"),
+        ("2.007", "fail"),
+        ("2.03", "fail"),
+        ("2", "pass"),
+        ("4.0", "fail"),
+        ("1.0", "fail"),
+    ],
 )
 def test_bandwidth_is_bus_times_rate(sheet_of, value: str, outcome: str) -> None:
     """4000 bit / 8 x 4 Gbit/s = 2.0 TB/s."""
     rows = ("memory_bus_width 4000 bit", "memory_data_rate 4 Gbit/s", f"memory_bandwidth {value} TB/s")
+    assert outcomes(sheet_of(*rows), "PHY-BW") == [outcome]
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [("2010 GB/s", "fail"), ("1990 GB/s", "fail"), ("2.0 TB/s", "pass"), ("1.9 TB/s", "fail"), ("2.04 TB/s", "fail")],
+)
+def test_bandwidth_is_rounded_as_its_digits_say(sheet_of, value: str, outcome: str) -> None:
+    """Of 2.0 TB/s half a unit of the last digit is let pass, 0.3 % at least and 2 % at most."""
+    rows = ("memory_bus_width 4000 bit", "memory_data_rate 4 Gbit/s", f"memory_bandwidth {value}")
     assert outcomes(sheet_of(*rows), "PHY-BW") == [outcome]
 
 

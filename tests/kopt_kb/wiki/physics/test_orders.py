@@ -12,6 +12,11 @@ def outcomes(sheet, rule: str) -> list[str]:
     return [check.outcome for check in judge(sheet) if check.rule == rule]
 
 
+def _peak(rate: str, sparsity: str, scope: str = "") -> str:
+    where = f";scope={scope}" if scope else ""
+    return f"peak_compute {rate} dtype=bf16;engine=matrix;sparsity={sparsity};acc=unstated;clock=unstated{where}"
+
+
 @pytest.mark.parametrize(
     ("rule", "rows", "expected"),
     [
@@ -26,6 +31,12 @@ def outcomes(sheet, rule: str) -> list[str]:
         ("PHY-CLOCK", ("sm_clock 399 MHz class=base;ops=all", "sm_clock 1400 MHz class=boost;ops=all"), ["fail", "pass"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 64 TB/s scope=node"), ["pass"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 62.1 TB/s scope=node"), ["pass"]),
+        ("PHY-DIVISOR", ("memory_capacity 288.0 GB", "memory_capacity 2304 GB scope=node"), ["pass"]),
+        ("PHY-DIVISOR", ("memory_capacity 288.0 GB", "memory_capacity 2305 GB scope=node"), ["fail"]),
+        ("PHY-DIVISOR", (_peak("4.00 PFLOPS", "dense"), _peak("8.0 PFLOPS", "dense", "superchip"),
+                         _peak("16.0 PFLOPS", "2:4", "superchip")), ["pass", "pass"]),
+        ("PHY-DIVISOR", (_peak("4.00 PFLOPS", "dense"), _peak("8.0 PFLOPS", "dense", "superchip"),
+                         _peak("8.0 PFLOPS", "2:4", "superchip")), ["pass", "fail"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 62 TB/s scope=node"), ["fail"]),
         ("PHY-DIVISOR", ("memory_bandwidth 8 TB/s", "memory_bandwidth 64 TB/s scope=node", "memory_capacity 180 GB",
                          "memory_capacity 1440 GB scope=node"), ["pass", "pass"]),

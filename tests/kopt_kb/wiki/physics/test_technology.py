@@ -53,6 +53,8 @@ def test_outcomes(sheet_of, rule: str, rows: tuple[str, ...], expected: list[str
         ("NVIDIA", "2300 MHz", []),
         ("NVIDIA", "1.98 GHz", []),
         ("AMD", "1502 MHz", []),
+        ("AMD", "1502.5 MHz", ["fail"]),
+        ("NVIDIA", "832.5 MHz", ["fail"]),
     ],
 )
 def test_clocks_tick(sheet_of, vendor: str, clock: str, expected: list[str]) -> None:
@@ -60,3 +62,24 @@ def test_clocks_tick(sheet_of, vendor: str, clock: str, expected: list[str]) -> 
     sheet = sheet_of(f"sm_clock {clock} class=boost;ops=all")
     sheet.front["vendor"] = vendor
     assert [check.outcome for check in judge(sheet) if check.rule == "PHY-TICK"] == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "bandwidth", "bus", "expected"),
+    [
+        ("GDDR6", "600 GB/s", "384", ["pass"]),
+        ("GDDR6", "601.5 GB/s", "384", ["pass"]),
+        ("GDDR6", "602 GB/s", "384", ["fail"]),
+        ("GDDR6", "630 GB/s", "384", ["fail"]),
+        ("GDDR6", "600 GB/s", "", ["pass"]),
+        ("GDDR6", "630 GB/s", "", ["fail"]),
+        ("GDDR6X", "600 GB/s", "", ["fail"]),
+        ("GDDR7", "896 GB/s", "256", ["pass"]),
+        ("GDDR7", "861 GB/s", "256", ["fail"]),
+        ("HBM3", "3352 GB/s", "5120", []),
+    ],
+)
+def test_pins_of_cards_run_in_steps(sheet_of, kind: str, bandwidth: str, bus: str, expected: list[str]) -> None:
+    """Half a Gbit/s, 0.25 % off lets pass; with no printed bus one that cards have has to fit."""
+    rows = [f"memory_type {kind} -", f"memory_bandwidth {bandwidth}", *([f"memory_bus_width {bus} bit"] if bus else [])]
+    assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-PINS"] == expected
