@@ -1,12 +1,12 @@
-"""Record tables of exhaustive results of four packaged Triton kernels, on a machine with a GPU.
+"""Record tables of exhaustive results of packaged Triton kernels, on a machine with a GPU.
 
-    python benchmarks/record_tables.py --out DIR [--op gemm] [--budget-s 600] [--platform H100_SXM]
+    python benchmarks/record_tables.py --out DIR [--table gemm] [--budget-s 600] [--platform H100_SXM]
 
 Each space has a few hundred configurations. Every one is compiled ahead, replayed, checked and timed, three times and
 near the best twelve times; what fails keeps its reason, and what was known without running it is kept: registers, local
-memory, shared memory, residency, blocks. While one operation is timed the makers are at the next.
-DIR/OP_PRODUCT.json.gz is a T4 document, written anew after every fifty configurations; a run that goes on with the same
-DIR times what is missing. `benchmarks/search_tables.py DIR --out …` searches the tables.
+memory, shared memory, residency, blocks. While one table is timed the makers are at the next.
+DIR/TABLE_PRODUCT.json.gz is a T4 document, written anew after every fifty configurations; a run that goes on with
+the same DIR times what is missing. `benchmarks/search_tables.py DIR --out …` searches the tables.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,25 +43,44 @@ from kopt_kb.static.launch_facts import launch_facts  # noqa: E402
 from kopt_kb.static.limits import limits_of  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
-SPACES: dict[str, tuple[str, str, dict[str, list[object]]]] = {
-    "gemm": ("4096x4096x4096", "bf16", {
-        "BLOCK_M": [64, 128, 256], "BLOCK_N": [64, 128, 256], "BLOCK_K": [32, 64], "GROUP_M": [1, 8],
-        "num_warps": [4, 8], "num_stages": [2, 3, 4, 5],
+
+@dataclass(frozen=True, slots=True)
+class TableSpace:
+    """What a table is of: a packaged kernel, a shape, and each configuration of some knobs."""
+
+    op: str
+    shape: str
+    knobs: dict[str, list[object]]
+    dtype: str = "bf16"
+
+
+SPACES = {
+    "gemm": TableSpace("gemm", "4096x4096x4096", {
+        "VARIANT": ["pointers"], "BLOCK_M": [64, 128, 256], "BLOCK_N": [64, 128, 256], "BLOCK_K": [32, 64],
+        "GROUP_M": [1, 8], "num_warps": [4, 8], "num_stages": [2, 3, 4, 5],
     }),
-    "attention": ("1x16x4096x128", "bf16", {
-        "BLOCK_M": [32, 64, 128, 256], "BLOCK_N": [16, 32, 64, 128], "num_warps": [2, 4, 8, 16],
+    "attention": TableSpace("attention", "1x16x4096x128", {
+        "VARIANT": ["rows"], "BLOCK_M": [32, 64, 128, 256], "BLOCK_N": [16, 32, 64, 128], "num_warps": [2, 4, 8, 16],
         "num_stages": [1, 2, 3, 4, 5],
     }),
-    "cross_entropy": ("8192x32000", "bf16", {
-        "BLOCK": [512, 1024, 2048, 4096, 8192, 16384, 32768], "num_warps": [1, 2, 4, 8, 16, 32],
-        "num_stages": [1, 2, 3, 4, 5, 6],
+    "cross_entropy": TableSpace("cross_entropy", "8192x32000", {
+        "VARIANT": ["rows"], "BLOCK": [512, 1024, 2048, 4096, 8192, 16384, 32768],
+        "num_warps": [1, 2, 4, 8, 16, 32], "num_stages": [1, 2, 3, 4, 5, 6],
     }),
-    "softmax": ("8192x4096", "bf16", {
+    "softmax": TableSpace("softmax", "8192x4096", {
         "VARIANT": ["single_pass", "persistent"], "BLOCK_ROWS": [1, 2, 4, 8], "num_warps": [1, 2, 4, 8, 16],
         "num_stages": [1, 2, 3, 4], "RECIPROCAL": [False, True],
     }),
+    "layer_norm": TableSpace("layer_norm", "8192x8192", {
+        "VARIANT": ["persistent"], "BLOCK_ROWS": [1, 2, 4], "PROGRAMS_PER_SM": [1, 2, 4, 8], "STREAM": [False, True],
+        "num_warps": [4, 8, 16, 32], "num_stages": [1, 2, 3],
+    }),
+    "gemm_wide": TableSpace("gemm", "2048x14336x4096", {
+        "VARIANT": ["descriptors", "persistent"], "BLOCK_M": [64, 128, 256], "BLOCK_N": [64, 128, 256],
+        "BLOCK_K": [64, 128], "GROUP_M": [8], "num_warps": [4, 8], "num_stages": [2, 3, 4, 5],
+    }),
 }  # fmt: skip
-"""Operation → shape, dtype, space: 256, 320, 252 and 320 configurations."""
+"""Table → what it is of: 256, 320, 252, 320, 288 and 256 configurations."""
 CONSTRAINT = "BLOCK_M * BLOCK_N <= 32768"
 _EVERY = 50
 _FIRST, _MORE, _NEAR = 3, 9, 1.25
@@ -76,18 +96,19 @@ def allowed(config: Mapping[str, object]) -> bool:
 
 
 class Recording:
-    """The table of one operation as it grows."""
+    """A table as it grows."""
 
-    def __init__(self, op: str, file: Path, device: str, versions: Mapping[str, str]) -> None:
-        self.op, self.file, self.device, self.versions = op, file, device, versions
-        path = packaged_file(op)
+    def __init__(self, table: str, file: Path, device: str, versions: Mapping[str, str]) -> None:
+        self.table, self.space, self.file = table, SPACES[table], file
+        self.device, self.versions = device, versions
+        path = packaged_file(self.space.op)
         assert path is not None
         self.path, self.source = path, path.read_bytes()
         self.results = list(read_table(file).results) if file.exists() else []
 
     def missing(self) -> list[dict[str, object]]:
         """Return the configurations that have no result yet."""
-        space = Space.of(SPACES[self.op][2], allowed)
+        space = Space.of(self.space.knobs, allowed)
         known = {space.find(one.config) for one in self.results}
         return [space.config(at) for at in range(len(space)) if at not in known]
 
@@ -104,8 +125,8 @@ class Recording:
 
     def save(self) -> None:
         """Write the table."""
-        name = f"{self.op}/{self.file.name.removesuffix('.json.gz').removeprefix(f'{self.op}_')}"
-        constraints = (CONSTRAINT,) if "BLOCK_M" in SPACES[self.op][2] else ()
+        name = f"{self.table}/{self.file.name.removesuffix('.json.gz').removeprefix(f'{self.table}_')}"
+        constraints = (CONSTRAINT,) if "BLOCK_M" in self.space.knobs else ()
         table = ResultTable(name, self.device, tuple(self.results), constraints, self.versions)
         self.file.write_bytes(gzip.compress(json.dumps(table.to_t4()).encode(), mtime=0))
 
@@ -145,35 +166,35 @@ def facts_of(made: Made, limits: Limits) -> dict[str, float]:
 
 
 def record(recordings: Sequence[Recording], shelf: Shelf, judging: Judging, limits: Limits, ends_at: float) -> None:
-    """Time what the tables lack, one operation after the other, while the makers are at what comes next."""
-    by_source = {one.source: one for one in recordings}
+    """Time what the tables lack, one after the other, while the makers are at what comes next."""
+    by_asked = {(one.source, one.space.shape): one for one in recordings}
 
     def wanted() -> Iterator[Asked]:
         for one in recordings:
-            shape, dtype, _ = SPACES[one.op]
+            shape, dtype = one.space.shape, one.space.dtype
             yield from (Asked(one.source, shape, dtype, config, b"") for config in one.missing())
 
-    held: dict[str, list[tuple[Asked, Made]]] = {one.op: [] for one in recordings}
-    left = {one.op: len(one.missing()) for one in recordings}
+    held: dict[str, list[tuple[Asked, Made]]] = {one.table: [] for one in recordings}
+    left = {one.table: len(one.missing()) for one in recordings}
     stream = shelf.stream(wanted(), 3 * shelf.ahead, lambda: time.monotonic() >= ends_at)
     for recording in recordings:
         begin = time.monotonic()
-        while left[recording.op]:
-            if not held[recording.op]:
+        while left[recording.table]:
+            if not held[recording.table]:
                 pair = next(stream, None)
                 if pair is None:
                     break
-                held[by_source[pair[0].source].op].append(pair)
+                held[by_asked[pair[0].source, pair[0].shape].table].append(pair)
                 continue
-            one, made = held[recording.op].pop(0)
+            one, made = held[recording.table].pop(0)
             result = measured(one, made, judging, recording.path, recording.best_s, ends_at, limits)
             if result is None:
                 break
-            left[recording.op] -= 1
+            left[recording.table] -= 1
             recording.add(result)
         recording.save()
         print(
-            f"{recording.op}: {len(recording.results)} results, {len(recording.missing())} missing, "
+            f"{recording.table}: {len(recording.results)} results, {len(recording.missing())} missing, "
             f"best {recording.best_s * 1e6:.1f} us, {time.monotonic() - begin:.1f} s",
             flush=True,
         )
@@ -183,7 +204,7 @@ def main() -> int:
     """Record all, or one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--op", choices=sorted(SPACES), action="append")
+    parser.add_argument("--table", choices=sorted(SPACES), action="append")
     parser.add_argument("--budget-s", type=float, default=600.0)
     parser.add_argument("--platform", default="")
     args = parser.parse_args()
@@ -203,8 +224,8 @@ def main() -> int:
         target = RecordTarget(found.identity.target, platform, device_facts(found))
         shelf = Shelf(Path(folder), makers, target, most=2000)
         recordings = [
-            Recording(op, args.out / f"{op}_{platform}.json.gz", machine.name, versions)
-            for op in args.op or sorted(SPACES)
+            Recording(name, args.out / f"{name}_{platform}.json.gz", machine.name, versions)
+            for name in args.table or sorted(SPACES)
         ]
         record(recordings, shelf, judging, limits_of(found), ends_at)
         shelf.close()
