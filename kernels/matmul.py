@@ -20,15 +20,10 @@ copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_sh
 OP = "gemm"
 OP_OPTIONS = {"batch": 1}
 TUNING_SPACE = {
-    "BLOCK_M": [16, 64, 128, 256],
-    "BLOCK_N": [32, 64, 128, 256],
-    "BLOCK_K": [32, 64, 128, 256],
-    "GROUP_M": [1, 4, 8, 16],
-    "PROGRAMS_PER_SM": [1, 2],
-    "HALVES": [False, True],
-    "num_warps": [4, 8],
-    "num_stages": [2, 3, 4, 5, 6],
-}
+    "BLOCK_M": [16, 64, 128, 256], "BLOCK_N": [32, 64, 128, 256], "BLOCK_K": [32, 64, 128, 256],
+    "GROUP_M": [1, 4, 8, 16], "PROGRAMS_PER_SM": [1, 2], "HALVES": [False, True],
+    "num_warps": [4, 8], "num_stages": [2, 3, 4, 5, 6],
+}  # fmt: skip
 VARIANTS = [
     {
         "name": "pointers", "category": "memory_access", "precondition": "M >= 1", "config": {"VARIANT": "pointers"},
@@ -98,8 +93,7 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 def _product(a, b, acc, WIDEN: tl.constexpr):
     """Return acc + a b; widened only where Triton's interpreter would multiply the bit patterns of bf16."""
     if WIDEN:
-        a = a.to(tl.float32)
-        b = b.to(tl.float32)
+        a, b = a.to(tl.float32), b.to(tl.float32)
     return tl.dot(a, b, acc, input_precision="ieee")  # fp32 operands are not rounded to tf32
 
 
@@ -300,8 +294,8 @@ def _is_hopper():
     return (target.backend, target.arch) == ("cuda", 90) and not triton.knobs.runtime.interpret
 
 
-def default_config(shape, dtype, variant=None):
-    """Return a good start for a shape: roles on Hopper; large tiles once they fill the product, small ones before."""
+def _start(shape, dtype, variant=None):
+    """Return a good start of a variant: large tiles once they fill the product, small ones before."""
     rows, cols, depth = shape
     large = min(rows, cols) >= 1024 and dtype != "fp32"
     common = {"VARIANT": variant or "pointers", "GROUP_M": 8, "PROGRAMS_PER_SM": 1, "HALVES": False}
@@ -314,10 +308,17 @@ def default_config(shape, dtype, variant=None):
     return common | tiles | {"num_stages": 2 if torch.version.hip else 3}
 
 
+def default_config(shape, dtype):
+    """Return a good start for a shape: roles on Hopper where it takes the tensors, else pointers."""
+    return _start(shape, dtype)
+
+
 def _knobs(shape, dtype, config):
-    """Return a configuration with what it leaves out; of one with rows a tile and no variant, `pointers`."""
-    given = config or {}  # the rows of a tile of roles are fixed
-    return default_config(shape, dtype, given.get("VARIANT", "pointers" if "BLOCK_M" in given else None)) | given
+    """Return a configuration with what it leaves out; one with rows a tile and no variant is not of `roles`."""
+    given, start = config or {}, default_config(shape, dtype)
+    fixed = start["VARIANT"] == "roles" and "BLOCK_M" in given
+    variant = given.get("VARIANT", "pointers" if fixed else start["VARIANT"])
+    return (start if start["VARIANT"] == variant else _start(shape, dtype, variant)) | given
 
 
 def _plan(shape, dtype, config, multiprocessors):
