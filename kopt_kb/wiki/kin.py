@@ -167,7 +167,7 @@ _FAMILY: tuple[tuple[str, Callable[[Identity, Facts], str], _Ratio, Fraction], .
     ("matrix units of an SM", _of_target, _over("matrix_units", "sm_count"), Fraction(1)),
     ("bits a second of a pin", _of_memory, _pin, Fraction(13, 10)),
     ("bits a second of a pin", _of_vendor, _pin, Fraction(13, 10)),
-    ("memory bandwidth", _of_stacks, _alone("memory_bandwidth"), Fraction(13, 10)),
+    ("memory bandwidth", _of_stacks, _alone("memory_bandwidth"), Fraction(106, 100)),
     ("L2 behind a bit of the bus", _of_target, _over("l2_capacity", "memory_bus_width"), Fraction(103, 100)),
     ("L2 for each SM", _of_target, _over("l2_capacity", "sm_count"), Fraction(3, 2)),
     ("memory behind a bit of the bus", _of_memory, _over("memory_capacity", "memory_bus_width"), Fraction(31, 30)),

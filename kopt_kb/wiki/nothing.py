@@ -80,6 +80,22 @@ def _formats(wiki: Wiki) -> Iterator[Fault]:
             if row.kind == "value" and dtype in lacks and _on_matrix(row) and row.path.startswith("hardware/"):
                 message = f"{row.key} = {row.value}: another row of the page says that the part has no {dtype}"
                 yield Fault("WK406", row.path, row.line, message, "read both again")
+        yield from _unheard(wiki.sheet(identity).rows)
+
+
+_BESIDE = ("ops_per_clock_per_sm", "lanes_per_sm", "peak_compute")
+
+
+def _unheard(rows: list[Row]) -> Iterator[Fault]:
+    """Yield each measured or demanded rate of a format of which neither the target nor the page says anything else."""
+    said = {dict(row.axes)["dtype"] for row in rows if row.metric in _BESIDE and row.kind in {"value", "unknown"}}
+    for row in rows:
+        dtype = dict(row.axes).get("dtype", "")
+        if row.metric in _RATES and row.kind == "value" and dtype not in said and row.path.startswith("hardware/"):
+            message = f"{row.key} = {row.value}: no other row of the part or its target is of {dtype}"
+            yield Fault(
+                "WK406", row.path, row.line, message, "read the document again; a rate of a new format has a peak"
+            )
 
 
 def _on_matrix(row: Row) -> bool:

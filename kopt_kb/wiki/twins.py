@@ -151,6 +151,21 @@ def _bounded(sheets: _Sheets) -> _Odd:
                 top = tops.get((identity.target, dtype))
                 if not own and top is not None and row_value(row) > top:
                     yield row, f"{row.key} = {row.value} {row.unit}: above every peak of {identity.target}"
+    yield from _nearer_levels(sheets)
+
+
+def _nearer_levels(sheets: _Sheets) -> _Odd:
+    """A cache is not measured slower than the slowest memory of its target where nobody prints the part's own."""
+    slowest: dict[str, Fraction] = {}
+    for identity, facts in sheets:
+        if (top := value(facts, "memory_bandwidth")) is not None:
+            slowest[identity.target] = min(slowest.get(identity.target, top), top)
+    for identity, facts in sheets:
+        least = slowest.get(identity.target)
+        for level in ("l1", "l2", "llc") if least is not None and value(facts, "memory_bandwidth") is None else ():
+            for row in rows(facts, "measured_bandwidth", level=level):
+                if least is not None and row_value(row) < least:
+                    yield row, f"{row.key} = {row.value} {row.unit}: under every memory of {identity.target}"
 
 
 def beside_twins(sheets: _Sheets) -> _Odd:

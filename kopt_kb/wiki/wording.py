@@ -127,7 +127,7 @@ def _graded(row: Row, said: str) -> Iterator[str]:
         yield "its document is not called what a device prints; say so in `method:`, or grade it secondary"
 
 
-_BOTH_ENGINES = re.compile(r"non-tensor|no tensor|vector|(?:tensor|matrix)[^|,;]*/|/[^|,;]*(?:tensor|matrix)")
+_BOTH_ENGINES = re.compile(r"non-tensor|no tensor|vector|(?:tensor|matrix)[^|,;:(]*/|/[^|,;]*(?:tensor|matrix)")
 
 
 def _unlabelled(row: Row) -> Iterator[str]:

@@ -71,3 +71,21 @@ def test_a_format_that_is_denied_has_no_rates(wiki_root: Path, dtype: str, codes
     )
     found = list(wrongly_none(products(wiki_root, [f"{denied}\n{limit}"])))
     assert [fault.code for fault in found if "has no fp8" in fault.message] == codes
+
+
+@pytest.mark.parametrize(
+    ("dtype", "peak", "codes"),
+    [("fp4", "", ["WK406"]), ("fp4", "UNKNOWN", []), ("fp4", "9", []), ("fp32", "", [])],
+)
+def test_a_rate_of_a_format_that_nothing_else_speaks_of(
+    wiki_root: Path, dtype: str, peak: str, codes: list[str]
+) -> None:
+    """The target has lanes of fp32; of fp4 it has nothing, so that a limit needs a peak, known or not."""
+    limit = (
+        f'| acceptance_compute | 9 | TFLOPS | dtype={dtype}; data=random | threshold | [^sheet] table 1 quote="9" | |'
+    )
+    axes = f"dtype={dtype}; engine=matrix; sparsity=dense; acc=unstated; clock=unstated"
+    cells = {"9": '| vendor | [^sheet] table 1 quote="9" | |', "UNKNOWN": "| - | - | reason: nobody prints it |"}
+    rows = [limit, *([f"| peak_compute | {peak} | TFLOPS | {axes} {cells[peak]}"] if peak else [])]
+    found = list(wrongly_none(products(wiki_root, ["\n".join(rows)])))
+    assert [fault.code for fault in found if "is of" in fault.message] == codes

@@ -124,3 +124,15 @@ def test_limits_without_a_peak(sheet_of, limit: str, named: list[str]) -> None:
     peak = "peak_compute 20 TFLOPS dtype=fp32;engine=vector;sparsity=dense;acc=unstated;clock=unstated"
     asked = f"acceptance_compute {limit} GFLOPS dtype=fp32;data=unstated"
     assert odd(sheet_of, ("A sm_80", peak), ("B sm_80", asked)) == named
+
+
+@pytest.mark.parametrize(
+    ("level", "speed", "named"), [("l2", "5300", []), ("l2", "5299", ["5299"]), ("dram", "2003", [])]
+)
+def test_a_cache_is_no_slower_than_the_memories_of_its_target(
+    sheet_of, level: str, speed: str, named: list[str]
+) -> None:
+    """Where the part's own bandwidth is not known."""
+    measured = f"measured_bandwidth {speed} GB/s level={level};pattern=copy;bytes=unstated"
+    parts = [("A gfx942", "memory_bandwidth 5.3 TB/s"), ("B gfx942", "memory_bandwidth 8 TB/s"), ("C gfx942", measured)]
+    assert odd(sheet_of, *parts) == named
