@@ -20,7 +20,7 @@ from kopt_kb.analysis.gap.document import Gap, GapPart
 from kopt_kb.analysis.gap.roofs import Reached, RoofTimes, counted_work, roofs_of
 from kopt_kb.analysis.gap.spent import Fact, Spent, spent_of
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.rules.recording import recording_of
+from kopt_kb.analysis.rules.recording import amd_passes, recording_of
 from kopt_kb.problem.work import Work
 from kopt_kb.wiki.registry import Platform
 
@@ -272,8 +272,14 @@ _NCU = "ncu --set full --clock-control none --kernel-name regex:{name} --launch-
 def _record(case: GapCase, spent: Spent | None) -> tuple[str, ...]:
     """Return what to record so that more of the gap has a cause, the most telling first."""
     found = []
+    part = case.platform.identity if case.platform is not None else None
+    is_amd = (
+        part.vendor.casefold() == "amd"
+        if part is not None
+        else any(one.source.vendor == "amd" for one in case.profiles)
+    )
     if not case.profiles:
-        found.append(_NCU.format(name="."))
+        found += amd_passes(part.target) if is_amd and part is not None else [_NCU.format(name=".")]
     for profile in case.profiles:
         if spent is None or spent.missing:
             amd = profile.source.vendor == "amd"
@@ -285,6 +291,8 @@ def _record(case: GapCase, spent: Spent | None) -> tuple[str, ...]:
         found.append("name the product with --platform")
     elif not any("reach" in one.evidence for one in _roofs(case)[0]):
         found.append("kb bench ceilings: what a copy of the same bytes, or a library's product, reaches on this device")
-    if not found:
+    if not found and not is_amd:
         found.append("stall samples by instruction: kb profile read --source REPORT.ncu-rep (ncu --set full)")
+    if not found:
+        found.append("waits by instruction: rocprofv3 --att -d att -- PROGRAM, then kb profile read on its folder")
     return tuple(dict.fromkeys(found))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.amd_counters import counter_passes
 
-__all__ = ["AMD_DECIDES", "recording_of"]
+__all__ = ["AMD_DECIDES", "amd_passes", "recording_of"]
 
 _NAMELESS = frozenset({"insufficient-data", "compute", "memory", "latency"})
 AMD_DECIDES = (
@@ -33,9 +34,18 @@ def recording_of(profile: KernelProfile, limiter: str) -> tuple[str, ...]:
     name = shlex.quote(re.escape(profile.function[:_NAME_CHARS]))
     if profile.source.vendor == "nvidia":
         return (f"ncu --set full --kernel-name regex:{name} --launch-count 1 --export profile PROGRAM",)
-    missing = profile.absent(*AMD_DECIDES)
-    passes = counter_passes(profile.target, missing)
+    return amd_passes(profile.target, profile.absent(*AMD_DECIDES), name)
+
+
+def amd_passes(target: str, metrics: Collection[str] = AMD_DECIDES, name: str = ".") -> tuple[str, ...]:
+    """Return the commands of rocprofv3 that record metrics, one a run of the program.
+
+    Args:
+        target: `gfx942`, ….
+        metrics: What is wanted.
+        name: Regular expression of the kernels, quoted for a shell.
+    """
     return tuple(
         f"rocprofv3 --pmc {' '.join(one)} --kernel-include-regex {name} --output-format csv -d pass_{number} {_PROGRAM}"
-        for number, one in enumerate(passes, 1)
+        for number, one in enumerate(counter_passes(target, metrics), 1)
     )

@@ -189,6 +189,15 @@ def test_more_than_a_fifth_unexplained_says_what_to_record() -> None:
     assert any("kb bench ceilings" in one for one in gap.record)
 
 
+def test_an_amd_part_is_recorded_with_amds_profiler() -> None:
+    """Without a report: passes of rocprofv3 with counters of its target; never the other vendor's tool."""
+    part = Registry.open().platform("MI300X")
+    gap = account(GapCase("k", 1.0, (), part, MIB64))
+    assert gap.record[0].startswith("rocprofv3 --pmc ")
+    assert "TCC_" in " ".join(gap.record)
+    assert not any("ncu" in one for one in gap.record)
+
+
 _SHARES = st.floats(0, 100)
 _METRICS = st.dictionaries(
     st.sampled_from(
