@@ -23,7 +23,6 @@ __all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "propo
 _MOST_PLAN_BYTES = 4 << 20
 """Size above which a plan is refused."""
 
-_TARGET = re.compile(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", re.MULTILINE)
 _BODIES = ("source", "patch", "files")
 """An answer has one of these."""
 _GIT_S = 60.0
@@ -167,17 +166,21 @@ def _asked(data: object, view: ProposerView, name: str) -> EvidenceAsked:
 
 
 def _answer(data: object, name: str, *, of_project: bool) -> ProposerAnswer:
-    fields = data if isinstance(data, dict) else {}
-    given = sum(key in fields for key in _BODIES)
+    answer, wrong = None, ""
     try:
-        answer = read(ProposerAnswer, fields)
+        answer = read(ProposerAnswer, data)
     except WireError as error:
-        if error.where == "risk":
-            raise _refused(f"the risk is {str(fields['risk'])[:80]!r}, not low, medium or high", name) from None
-        answer = None
-    if answer is None or given != 1 or (answer.files and not of_project):
+        if error.where == "risk" and isinstance(data, dict):
+            raise _refused(f"the risk is {str(data['risk'])[:80]!r}, not low, medium or high", name) from None
+        wrong = f"{error.where or 'it'} {error.what}"[:160]
+    given = [key for key in _BODIES if isinstance(data, dict) and key in data]
+    if answer is not None and len(given) != 1:
+        wrong = f"it has {' and '.join(given) or 'none of them'}"
+    elif answer is not None and answer.files and not of_project:
+        wrong = "files are for a project"
+    if answer is None or wrong:
         either = "source, patch or files" if of_project else "source or patch"
-        raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts", name)
+        raise _refused(f"the answer needs category, claim, expected, and either {either}, as texts: {wrong}", name)
     for key in ("category", "claim", "expected", "source", "patch"):
         _check_unicode(key, getattr(answer, key), name)
     for path, text in answer.files.items():
@@ -217,9 +220,11 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
     """Return the source after a unified diff of kernel.py.
 
     Raises:
-        BadInput: It touches another path, or does not apply.
+        BadInput: It touches another path, does more than change text, or does not apply.
     """
-    touched = {path for path in _TARGET.findall(patch) if path != "/dev/null"}
+    from kopt_kb.tuning.patch import paths_of  # only where there is a patch: it knows projects
+
+    touched = set(paths_of(patch, name))
     editable = kernel_name(source)
     if touched != {editable}:
         raise _refused(f"the patch touches {', '.join(sorted(touched)) or 'nothing'}; only {editable} may change", name)

@@ -13,7 +13,7 @@ from kopt_kb.runners.project.paths import path_fault
 from kopt_kb.tuning.outside import git_apply
 from kopt_kb.tuning.proposals import ProposerAnswer
 
-__all__ = ["ForbiddenPathError", "patched_files"]
+__all__ = ["ForbiddenPathError", "patched_files", "paths_of"]
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _FORBIDDEN = {
@@ -75,7 +75,7 @@ def _check(project: ProjectFile, root: Path, known: Iterable[str], path: str, na
 
 def _apply(project: ProjectFile, root: Path, files: Mapping[str, str], patch: str, name: str) -> dict[str, str]:
     """Return the files that a unified diff makes different: its words are judged first, then what it did."""
-    paths = set(_paths(patch, name))
+    paths = set(paths_of(patch, name))
     if not paths:
         raise BadInput("the patch names no file", where=name, fix="give a unified diff", code="KB427")
     for path in sorted(paths):
@@ -89,8 +89,12 @@ def _apply(project: ProjectFile, root: Path, files: Mapping[str, str], patch: st
         return _changed(base, files, name)
 
 
-def _paths(patch: str, name: str) -> Iterator[str]:
-    """Yield the paths a unified diff touches; raise on anything but changed or new text files."""
+def paths_of(patch: str, name: str) -> Iterator[str]:
+    """Yield the paths a unified diff touches.
+
+    Raises:
+        ForbiddenPathError: It does something else than to change texts or add one.
+    """
     old = new = 0
     for line in patch.split("\n"):
         if old > 0 or new > 0:

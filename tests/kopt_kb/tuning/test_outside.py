@@ -34,23 +34,32 @@ def test_a_patch_is_applied() -> None:
         (PATCH.replace("b/kernel.py", "b/../journal.jsonl"), "journal.jsonl"),
         (PATCH.replace("b = 2", "b = 9"), "does not apply"),
         ("nothing", "touches nothing"),
+        (PATCH + PATCH.replace("kernel.py", "test_kernel.py"), "test_kernel.py"),
+        (PATCH.replace("b/kernel.py", "/dev/null"), "deletes a file"),
+        ("diff --git a/kernel.py b/k.py\nrename from kernel.py\nrename to k.py\n", "renames a file"),
+        ("diff --git a/kernel.py b/kernel.py\nold mode 100644\nnew mode 100755\n", "changes a mode"),
+        (PATCH.split("@@", maxsplit=1)[0] + "@@ -1,3 +1,3 @@\n" + PATCH.split("@@\n")[1], "does not apply"),
     ],
 )
 def test_other_patches_are_refused(patch: str, word: str) -> None:
-    """Another path, a context that is not there, no patch at all."""
+    """Another path, one more, a context that is not there, no text of a file, a damaged hunk, no patch at all."""
     with pytest.raises(BadInput, match=word):
         apply_patch(VIEW.incumbent, patch, "x")
 
 
 @pytest.mark.parametrize(
-    "answer",
-    ["no json", "[]", json.dumps(WORDS), json.dumps({**WORDS, "source": "x", "patch": "y"}),
-     json.dumps({**WORDS, "source": "a = 1\nb = 2\n"}), json.dumps({**WORDS, "source": 3}),
-     json.dumps({**WORDS, "source": "x", "more": "y"})],
+    ("answer", "words"),
+    [("no json", "not JSON"), ("[]", "it has to be an object"), (json.dumps(WORDS), "it has none of them"),
+     (json.dumps({**WORDS, "source": "x", "patch": "y"}), "it has source and patch"),
+     (json.dumps({**WORDS, "source": "a = 1\nb = 2\n"}), "changes nothing"),
+     (json.dumps({**WORDS, "source": 3}), "source has to be text"), (json.dumps({**WORDS, "patch": ""}), "patch has to"),
+     (json.dumps({"category": "a", "claim": "b", "patch": PATCH}), "expected is missing"),
+     (json.dumps({**WORDS, "files": {"kernel.py": "x"}}), "files are for a project"),
+     (json.dumps({**WORDS, "source": "x", "more": "y"}), "more is no member")],
 )  # fmt: skip
-def test_wrong_answers_are_refused(answer: str) -> None:
+def test_wrong_answers_are_refused_with_what_is_wrong(answer: str, words: str) -> None:
     """No JSON, no object, fields missing, two bodies, no change, no text, surplus."""
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=words):
         proposal_from_json(answer, VIEW, "x")
 
 
