@@ -315,10 +315,9 @@ def default_config(shape, dtype):
 
 def _knobs(shape, dtype, config):
     """Return a configuration with what it leaves out; one with rows a tile and no variant is not of `roles`."""
-    given, start = config or {}, default_config(shape, dtype)
-    fixed = start["VARIANT"] == "roles" and "BLOCK_M" in given
-    variant = given.get("VARIANT", "pointers" if fixed else start["VARIANT"])
-    return (start if start["VARIANT"] == variant else _start(shape, dtype, variant)) | given
+    tuned = globals().get("TUNED_CONFIGS", {})  # what kb wrote at the end of a tuned file: no start of itself
+    given = {**tuned.get("x".join(map(str, shape)), {}), **(config or {})}
+    return _start(shape, dtype, given.get("VARIANT", "pointers" if "BLOCK_M" in given else None)) | given
 
 
 def _plan(shape, dtype, config, multiprocessors):

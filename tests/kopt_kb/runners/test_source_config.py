@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
 import pytest
 
 from kopt_kb.errors import BadInput
+from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.kernels.declared import packaged_file, read_declared
+from kopt_kb.kernels.launch_case import LaunchCase
 from kopt_kb.runners.source_config import configs_of, structure_of, with_configs
 
 SOURCE = b'X = 1\n\n\ndef default_config(shape, dtype):\n    return {"BLOCK": 32, "num_warps": 1}\n'
@@ -70,3 +77,33 @@ def test_a_header_in_a_docstring_has_them_in_a_text() -> None:
     compile(made, "kernel.py", "exec")
     assert configs_of(made) == {"8x8": {"A": 3}}
     assert structure_of(made) == source
+
+
+@pytest.mark.torch
+@pytest.mark.triton
+@pytest.mark.parametrize("op", ["gemm", "attention", "rms_norm", "softmax", "layer_norm", "cross_entropy"])
+def test_a_tuned_file_launches_what_a_search_launched(op: str, tmp_path: Path) -> None:
+    """Of every variant: the settings in the block make the launches that the same settings made as an argument."""
+    pytest.importorskip("triton")
+    shape = {"gemm": (1024, 1024, 1024), "attention": (1, 2, 512, 128)}.get(op, (512, 4096))
+    path = packaged_file(op)
+    assert path is not None
+    plain = _as_on_hopper(path)
+    for variant in read_declared(path).variants:
+        config = dict(variant.config)
+        file = tmp_path / f"{variant.name}.py"
+        file.write_bytes(with_configs(path.read_bytes(), {"x".join(map(str, shape)): config}))
+        made = [_launches(plain.static_cases(shape, "bf16", config)),
+                _launches(_as_on_hopper(file).static_cases(shape, "bf16"))]  # fmt: skip
+        assert made[0] == made[1], variant.name
+
+
+def _as_on_hopper(path: Path) -> ModuleType:
+    module = load_module(str(path))
+    if hasattr(module, "_is_hopper"):
+        module._is_hopper = lambda: True
+    return module
+
+
+def _launches(cases: Sequence[LaunchCase]) -> list[tuple[object, ...]]:
+    return [(one.kernel.__name__, one.grid, one.constexprs, one.num_warps, one.num_stages) for one in cases]
