@@ -271,7 +271,7 @@ _NCU = "ncu --set full --clock-control none --kernel-name regex:{name} --launch-
 
 def _record(case: GapCase, spent: Spent | None) -> tuple[str, ...]:
     """Return what to record so that more of the gap has a cause, the most telling first."""
-    found = []
+    found: list[str] = []
     part = case.platform.identity if case.platform is not None else None
     is_amd = (
         part.vendor.casefold() == "amd"
