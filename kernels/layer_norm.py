@@ -20,6 +20,7 @@ TUNING_SPACE = {
     "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
+    "LATE": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3],
 }
@@ -34,12 +35,28 @@ VARIANTS = [
         "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
     },
     {
+        "name": "three_pass",
+        "category": "latency_hiding",
+        "summary": "walk a long row three times, mean and squares apart: fewest registers, more programs fit",
+        "precondition": "N > 2048",
+        "config": {"VARIANT": "three_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
+        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
+    },
+    {
         "name": "persistent",
         "category": "scheduling",
         "summary": "as many programs as fit, each walking rows with weight and bias kept in registers",
         "precondition": "N <= 32768 and M >= 1024",
         "config": {"VARIANT": "persistent"},
-        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "num_warps", "num_stages"],
+        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "LATE", "num_warps", "num_stages"],
+    },
+    {
+        "name": "late",
+        "category": "latency_hiding",
+        "summary": "read weight and bias behind the sums: fewer registers hold them, more programs fit",
+        "precondition": "N >= 1024",
+        "config": {"LATE": True},
+        "knobs": ["LATE", "BLOCK_ROWS", "num_warps"],
     },
     {
         "name": "stream",
@@ -63,8 +80,19 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr):
-    """Normalise a block of whole rows, variance from centred values; `w` and `b` are weight and bias in fp32."""
+def _vector(pointer, col, cols):
+    """Return one value a column in fp32, to stay in the cache."""
+    return tl.load(pointer + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+
+
+@triton.jit
+def _rows_normalised(
+    x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr, LATE: tl.constexpr
+):
+    """Normalise a block of whole rows, variance from centred values.
+
+    `w` and `b` are weight and bias in fp32, or where they lie if `LATE`: they are then read behind the sums.
+    """
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
     if STREAM:
@@ -75,6 +103,9 @@ def _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_strid
     # Padded columns would add mean^2 each to the variance.
     centred = tl.where(mask, x - mean[:, None], 0.0)
     scale = tl.rsqrt(tl.sum(centred * centred, axis=1) / cols + eps)
+    if LATE:
+        w = _vector(w, col, cols)
+        b = _vector(b, col, cols)
     y = (centred * scale[:, None] * w[None, :] + b[None, :]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
     if STREAM:
@@ -86,29 +117,30 @@ def _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_strid
 @triton.jit
 def layer_norm_single_pass(
     x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     col = tl.arange(0, BLOCK_COLS)
-    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
+    w = w_ptr if LATE else _vector(w_ptr, col, cols)
+    b = b_ptr if LATE else _vector(b_ptr, col, cols)
+    _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
 
 
 @triton.jit
 def layer_norm_persistent(
     x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
+    STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows; weight and bias are read once a program."""
     col = tl.arange(0, BLOCK_COLS)
-    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    w = w_ptr if LATE else _vector(w_ptr, col, cols)
+    b = b_ptr if LATE else _vector(b_ptr, col, cols)
     blocks = tl.cdiv(rows, BLOCK_ROWS)
     for block in tl.range(tl.program_id(0), blocks, tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
+        _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
 
 
 @triton.jit
@@ -134,6 +166,39 @@ def layer_norm_two_pass(
     scale = tl.rsqrt(tl.sum(squares + seen * apart * apart, axis=0) / COLS + eps)
     for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
+        w = tl.load(w_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        b = tl.load(b_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        y = ((x.to(tl.float32) - mean) * scale * w + b).to(y_ptr.dtype.element_ty)
+        if STREAM:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
+        else:
+            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS)
+
+
+@triton.jit
+def layer_norm_three_pass(
+    x_ptr, w_ptr, b_ptr, y_ptr, x_stride, y_stride, eps,
+    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """One row a program in chunks: mean, then squares of what is centred, then the result; the row stays in L1."""
+    row = tl.program_id(0).to(tl.int64)
+    place = tl.arange(0, BLOCK_COLS // 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    sums = tl.zeros((BLOCK_COLS // 8,), dtype=tl.float32)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
+        c = start + place
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
+        sums += tl.sum(x.to(tl.float32), axis=1)
+    mean = tl.sum(sums, axis=0) / COLS
+    squares = tl.zeros((BLOCK_COLS // 8,), dtype=tl.float32)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
+        c = start + place
+        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
+        centred = tl.where(c < COLS, x.to(tl.float32) - mean, 0.0)
+        squares += tl.sum(centred * centred, axis=1)
+    scale = tl.rsqrt(tl.sum(squares, axis=0) / COLS + eps)
+    for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
+        c = start + place
         x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
         w = tl.load(w_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
         b = tl.load(b_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last").to(tl.float32)
@@ -174,9 +239,13 @@ def default_config(shape, dtype):
         "BLOCK_COLS": 0,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
+        "LATE": False,
         "num_warps": warps,
         "num_stages": 1,
     }
+
+
+_CHUNKED = {"two_pass": layer_norm_two_pass, "three_pass": layer_norm_three_pass}
 
 
 def _plan(shape, dtype, config, multiprocessors):
@@ -184,14 +253,14 @@ def _plan(shape, dtype, config, multiprocessors):
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
     wide = triton.next_power_of_2(cols)
-    whole = {"BLOCK_ROWS": knobs["BLOCK_ROWS"], "BLOCK_COLS": wide, "STREAM": knobs["STREAM"]}
+    whole = {"BLOCK_ROWS": knobs["BLOCK_ROWS"], "BLOCK_COLS": wide} | {one: knobs[one] for one in ("STREAM", "LATE")}
     stages = {"STAGES": knobs["num_stages"]}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, knobs["BLOCK_ROWS"])
-    if knobs["VARIANT"] == "two_pass":
-        width = min(knobs["BLOCK_COLS"] or 4096, wide)
+    if knobs["VARIANT"] in _CHUNKED:
+        width = max(8, min(knobs["BLOCK_COLS"] or 4096, wide))
         chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs["STREAM"]}
-        return layer_norm_two_pass, (rows,), chunked | stages, options
+        return _CHUNKED[knobs["VARIANT"]], (rows,), chunked | stages, options
     if knobs["VARIANT"] == "persistent":
         programs = multiprocessors * knobs["PROGRAMS_PER_SM"] if multiprocessors else blocks
         return layer_norm_persistent, (min(blocks, programs),), whole | stages, options

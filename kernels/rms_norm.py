@@ -20,6 +20,7 @@ TUNING_SPACE = {
     "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
+    "LATE": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3, 4],
 }
@@ -31,7 +32,7 @@ VARIANTS = [
         "summary": "hold the whole row in registers, read it once",
         "precondition": "N <= 32768",
         "config": {"VARIANT": "single_pass"},
-        "knobs": ["BLOCK_ROWS", "STREAM", "num_warps"],
+        "knobs": ["BLOCK_ROWS", "STREAM", "LATE", "num_warps"],
     },
     {
         "name": "persistent",
@@ -39,7 +40,7 @@ VARIANTS = [
         "summary": "as many programs as fit, each walking rows with the weight kept in registers",
         "precondition": "N <= 32768 and M >= 1024",
         "config": {"VARIANT": "persistent"},
-        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "num_warps", "num_stages"],
+        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "LATE", "num_warps", "num_stages"],
     },
     {
         "name": "two_pass",
@@ -48,6 +49,14 @@ VARIANTS = [
         "precondition": "N > 2048",
         "config": {"VARIANT": "two_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
         "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
+    },
+    {
+        "name": "late",
+        "category": "latency_hiding",
+        "summary": "read the weight behind the sums: fewer registers hold them, more programs fit",
+        "precondition": "N >= 1024",
+        "config": {"LATE": True},
+        "knobs": ["LATE", "BLOCK_ROWS", "num_warps"],
     },
     {
         "name": "stream",
@@ -71,8 +80,16 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr):
-    """Normalise a block of whole rows; `w` is the weight in fp32."""
+def _vector(pointer, col, cols):
+    """Return one value a column in fp32, to stay in the cache."""
+    return tl.load(pointer + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+
+
+@triton.jit
+def _rows_normalised(
+    x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr, LATE: tl.constexpr
+):
+    """Normalise a block of whole rows; `w` is the weight in fp32, or where it lies if `LATE`: read behind the sum."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
     if STREAM:
@@ -80,6 +97,8 @@ def _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, 
     else:
         x = tl.load(places, mask=mask, other=0.0).to(tl.float32)
     scale = tl.rsqrt(tl.sum(x * x, axis=1) / cols + eps)
+    if LATE:
+        w = _vector(w, col, cols)
     y = (x * scale[:, None] * w[None, :]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
     if STREAM:
@@ -91,27 +110,28 @@ def _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, 
 @triton.jit
 def rms_norm_single_pass(
     x_ptr, w_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     col = tl.arange(0, BLOCK_COLS)
-    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM)
+    w = w_ptr if LATE else _vector(w_ptr, col, cols)
+    _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
 
 
 @triton.jit
 def rms_norm_persistent(
     x_ptr, w_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
+    STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows; the weight is read once a program."""
     col = tl.arange(0, BLOCK_COLS)
-    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    w = w_ptr if LATE else _vector(w_ptr, col, cols)
     blocks = tl.cdiv(rows, BLOCK_ROWS)
     for block in tl.range(tl.program_id(0), blocks, tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM)
+        _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
 
 
 @triton.jit
@@ -168,6 +188,7 @@ def default_config(shape, dtype):
         "BLOCK_COLS": 0,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
+        "LATE": False,
         "num_warps": warps,
         "num_stages": 1,
     }
@@ -178,7 +199,8 @@ def _plan(shape, dtype, config, multiprocessors):
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
     block_rows = knobs["BLOCK_ROWS"]
-    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols), "STREAM": knobs.get("STREAM", False)}
+    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols)}
+    whole |= {name: knobs.get(name, False) for name in ("STREAM", "LATE")}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "two_pass":

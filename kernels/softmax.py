@@ -19,6 +19,7 @@ TUNING_SPACE = {
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
     "RECIPROCAL": [False, True],
+    "POWERS": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3, 4],
 }
@@ -65,6 +66,14 @@ VARIANTS = [
         "knobs": ["RECIPROCAL", "num_warps"],
     },
     {
+        "name": "powers",
+        "category": "compute",
+        "summary": "e^x as a power of two, without scalings for the least results: fewer instructions an element",
+        "precondition": "N >= 64",
+        "config": {"POWERS": True},
+        "knobs": ["POWERS", "num_warps"],
+    },
+    {
         "name": "wide_program",
         "category": "memory_access",
         "summary": "several short rows in one program, so that each thread has 16-byte loads in flight",
@@ -78,9 +87,16 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
+def _exp(x, POWERS: tl.constexpr):
+    """Return e^x, as a power of two if `POWERS`: without the comparison and two scalings for the least results."""
+    return tl.exp2(x * 1.4426950408889634) if POWERS else tl.exp(x)
+
+
+@triton.jit
 def _rows_softmax(
-    x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr
-):
+    x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride,
+    STREAM: tl.constexpr, RECIPROCAL: tl.constexpr, POWERS: tl.constexpr,
+):  # fmt: skip
     """Softmax of a block of whole rows."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
@@ -89,7 +105,7 @@ def _rows_softmax(
     else:
         x = tl.load(places, mask=mask, other=-float("inf")).to(tl.float32)
     # Rows beyond the last are all -inf: subtracting their maximum would make NaN, which no store keeps.
-    e = tl.exp(x - tl.max(x, axis=1)[:, None])
+    e = _exp(x - tl.max(x, axis=1)[:, None], POWERS)
     if RECIPROCAL:
         y = (e * (1.0 / tl.sum(e, axis=1))[:, None]).to(y_ptr.dtype.element_ty)
     else:
@@ -105,51 +121,53 @@ def _rows_softmax(
 def softmax_single_pass(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
     BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
+    POWERS: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
-    _rows_softmax(x_ptr, y_ptr, row, tl.arange(0, BLOCK_COLS), rows, cols, x_stride, y_stride, STREAM, RECIPROCAL)
+    col = tl.arange(0, BLOCK_COLS)
+    _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL, POWERS)
 
 
 @triton.jit
 def softmax_persistent(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
     BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
-    STAGES: tl.constexpr,
+    POWERS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows."""
     col = tl.arange(0, BLOCK_COLS)
     for block in tl.range(tl.program_id(0), tl.cdiv(rows, BLOCK_ROWS), tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL)
+        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL, POWERS)
 
 
 @triton.jit
 def softmax_online(
     x_ptr, y_ptr, x_stride, y_stride,
-    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, POWERS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """One row a program in chunks: running maximum and sum of each lane first, then the result.
+    """One row a program in chunks: a running maximum and sum for every eight neighbours first, then the result.
 
     The row's width is known when it is compiled. Lanes meet only once, after the first pass.
     """
     row = tl.program_id(0).to(tl.int64)
-    col = tl.arange(0, BLOCK_COLS)
-    top = tl.full((BLOCK_COLS,), -3.4e38, dtype=tl.float32)  # finite: a lane without elements must not make NaN
-    total = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
+    place = tl.arange(0, BLOCK_COLS // 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tops = tl.full((BLOCK_COLS // 8,), -3.4e38, dtype=tl.float32)  # finite: lanes without elements must make no NaN
+    totals = tl.zeros((BLOCK_COLS // 8,), dtype=tl.float32)
     for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
-        c = start + col
+        c = start + place
         x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=-float("inf"), eviction_policy="evict_last")
         wide = x.to(tl.float32)
-        new_top = tl.maximum(top, wide)
-        total = total * tl.exp(top - new_top) + tl.exp(wide - new_top)
-        top = new_top
-    most = tl.max(top, axis=0)
-    scale = 1.0 / tl.sum(total * tl.exp(top - most), axis=0)
+        new_tops = tl.maximum(tops, tl.max(wide, axis=1))
+        totals = totals * _exp(tops - new_tops, POWERS) + tl.sum(_exp(wide - new_tops[:, None], POWERS), axis=1)
+        tops = new_tops
+    most = tl.max(tops, axis=0)
+    scale = 1.0 / tl.sum(totals * _exp(tops - most, POWERS), axis=0)
     for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
-        c = start + col
+        c = start + place
         x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
-        y = (tl.exp(x.to(tl.float32) - most) * scale).to(y_ptr.dtype.element_ty)
+        y = (_exp(x.to(tl.float32) - most, POWERS) * scale).to(y_ptr.dtype.element_ty)
         if STREAM:
             tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
         else:
@@ -185,6 +203,7 @@ def default_config(shape, dtype):
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
         "RECIPROCAL": False,
+        "POWERS": False,
         "num_warps": warps,
         "num_stages": 1,
     }
@@ -196,12 +215,12 @@ def _plan(shape, dtype, config, multiprocessors):
     knobs = default_config(shape, dtype) | (config or {})
     block_rows = knobs["BLOCK_ROWS"]
     whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols)}
-    whole |= {name: knobs.get(name, False) for name in ("STREAM", "RECIPROCAL")}
+    whole |= {name: knobs.get(name, False) for name in ("STREAM", "RECIPROCAL", "POWERS")}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "online":
-        width = min(knobs["BLOCK_COLS"] or 4096, triton.next_power_of_2(cols))
-        chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs.get("STREAM", False)}
+        width = max(8, min(knobs["BLOCK_COLS"] or 4096, triton.next_power_of_2(cols)))
+        chunked = {"COLS": cols, "BLOCK_COLS": width} | {one: knobs.get(one, False) for one in ("STREAM", "POWERS")}
         return softmax_online, (rows,), chunked | {"STAGES": knobs["num_stages"]}, options
     if knobs["VARIANT"] == "persistent":
         programs = multiprocessors * knobs.get("PROGRAMS_PER_SM", 4) if multiprocessors else blocks

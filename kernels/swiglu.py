@@ -15,7 +15,7 @@ OP = "swiglu"
 
 OP_OPTIONS: dict[str, object] = {}
 
-TUNING_SPACE = {"BLOCK": [512, 1024, 2048, 4096, 8192], "num_warps": [1, 2, 4, 8, 16]}
+TUNING_SPACE = {"BLOCK": [512, 1024, 2048, 4096, 8192], "POWERS": [False, True], "num_warps": [1, 2, 4, 8, 16]}
 
 VARIANTS = [
     {
@@ -26,19 +26,32 @@ VARIANTS = [
         "config": {"BLOCK": 4096},
         "knobs": ["BLOCK", "num_warps"],
     },
+    {
+        "name": "powers",
+        "category": "compute",
+        "summary": "e^x as a power of two and the quotient as a square root's square: fewer instructions an element",
+        "precondition": "elements >= 1048576",
+        "config": {"POWERS": True},
+        "knobs": ["POWERS", "BLOCK", "num_warps"],
+    },
 ]
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def swiglu_blocks(a_ptr, b_ptr, out_ptr, count, BLOCK: tl.constexpr):
+def swiglu_blocks(a_ptr, b_ptr, out_ptr, count, BLOCK: tl.constexpr, POWERS: tl.constexpr):
     """Gate one block of elements a program, in fp32."""
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = place < count
     a = tl.load(a_ptr + place, mask=mask, other=0.0).to(tl.float32)
     b = tl.load(b_ptr + place, mask=mask, other=0.0).to(tl.float32)
-    y = a / (1.0 + tl.exp(-a)) * b
+    if POWERS:
+        # Exponential and division of fp32 each cost a comparison and two scalings more, for the ends of the range.
+        root = tl.rsqrt(1.0 + tl.exp2(-1.4426950408889634 * a))
+        y = a * root * root * b
+    else:
+        y = a / (1.0 + tl.exp(-a)) * b
     tl.store(out_ptr + place, y.to(out_ptr.dtype.element_ty), mask=mask)
 
 
@@ -58,13 +71,17 @@ def reference(a, b):
 def default_config(shape, dtype):
     """Return a good start for a shape: 16 bytes a thread and input, twice."""
     block = 2048 if dtype != "fp32" else 1024
-    return {"BLOCK": min(block, triton.next_power_of_2(math.prod(shape))), "num_warps": 4}
+    return {"BLOCK": min(block, triton.next_power_of_2(math.prod(shape))), "POWERS": False, "num_warps": 4}
 
 
 def _plan(shape, dtype, config):
     knobs = default_config(shape, dtype) | (config or {})
     grid = (triton.cdiv(math.prod(shape), knobs["BLOCK"]),)
-    return grid, {"BLOCK": knobs["BLOCK"]}, {"num_warps": knobs["num_warps"], "num_stages": 1}
+    return (
+        grid,
+        {"BLOCK": knobs["BLOCK"], "POWERS": knobs["POWERS"]},
+        {"num_warps": knobs["num_warps"], "num_stages": 1},
+    )
 
 
 def launch(a, b, *, config=None, out=None):
