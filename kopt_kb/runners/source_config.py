@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.declared import has_header, kernel_name
 
-__all__ = ["Configs", "configs_of", "structure_of", "with_configs"]
+__all__ = ["Configs", "configs_of", "structure_of", "with_chosen", "with_configs"]
 
 Configs = Mapping[str, Mapping[str, object]]
 """Shape as written on the command line → values laid over the file's own start."""
@@ -75,6 +75,12 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
         return head + f"\n{quotes}{_CUDA_BEGIN}{''.join(lines)}{_CUDA_END}{quotes}\n".encode()
     table = pprint.pformat(plain, width=100, sort_dicts=True)
     return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
+
+
+def with_chosen(source: bytes, chosen: Configs) -> tuple[bytes, Configs]:
+    """Return the file with these configurations of some shapes beside those that it has of others, and all of them."""
+    configs = {**configs_of(source), **chosen}
+    return with_configs(source, configs), configs
 
 
 def configs_of(source: bytes) -> dict[str, Mapping[str, object]]:

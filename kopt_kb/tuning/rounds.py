@@ -10,7 +10,7 @@ from typing import Literal
 
 from kopt_kb.runners.candidate.answers import ReportEvidence, Search, Timing
 from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
-from kopt_kb.runners.source_config import configs_of, with_configs
+from kopt_kb.runners.source_config import configs_of, with_chosen
 from kopt_kb.tuning.decision import (
     SUSPICIOUS,
     Decision,
@@ -387,8 +387,6 @@ def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:
     """Return the source with the best configuration of each shape, and what the search says of itself."""
     if not isinstance(ran.result, Search):
         return source, {"search": {"failed": ran.failure() or ran.unable}}
-    configs = configs_of(source)
-    for shape, best in ran.result.shapes.items():
-        if best.median_s is not None:
-            configs[shape] = best.config
-    return with_configs(source, configs), {"configs": configs, "search": plain(ran.result.shapes)}
+    chosen = {shape: best.config for shape, best in ran.result.shapes.items() if best.median_s is not None}
+    file, configs = with_chosen(source, chosen)
+    return file, {"configs": configs, "search": plain(ran.result.shapes)}

@@ -191,6 +191,7 @@ class _Contest:
         self._clocks: list[float] = []
         self._throttle: dict[str, None] = {}
         self._refused, self._settled = 0, True
+        self._checked: dict[str, HostCheck] = {}
         self._device: Device | None = None
         self._began = judges.now_s()
 
@@ -238,6 +239,8 @@ class _Contest:
                 if wanted > 0 and not self._is_over():
                     with self._pair(shape) as pair:
                         self._block(shape, pair, look)
+                        if self._test.outcome == "accepted":  # the clock is settled, and both sides are loaded
+                            self._confirm(shape, pair)
             if self._is_over():
                 return
 
@@ -249,9 +252,9 @@ class _Contest:
         """Load a shape at both sides, planned at its first time and settled each time."""
         seen = self._seen[shape]
         folders = (self._folders[0][shape], self._folders[1][shape])
-        if seen.plan is None:
-            seen.plan = planned(self._judges, folders)
-        with Pair.of(self._judges, folders, seen.plan) as pair:
+        made = planned(self._judges, folders) if seen.plan is None else Pair.of(self._judges, folders, seen.plan)
+        with made as pair:
+            seen.plan = pair.plan
             self._device = self._judges.device("candidate")
             self._settled = pair.settle() and self._settled
             seen.travel = pair.travel
@@ -289,18 +292,22 @@ class _Contest:
         reason = f"log ratio {words}, δ {100 * test.delta:.3f} %"
         if outcome != "accepted":
             return outcome, reason, ()
-        checks = tuple(self._confirmed(shape) for shape in self._seen)
+        for shape in self._seen:
+            if shape not in self._checked:
+                with self._pair(shape) as pair:
+                    self._confirm(shape, pair)
+        checks = tuple(self._checked[shape] for shape in self._seen)
         wrong = [one for one in checks if not one.agrees]
         if wrong:
             off = ", ".join(f"{one.shape}: {100 * one.host:+.2f} % against {100 * one.events:+.2f} %" for one in wrong)
             return "unavailable", f"{reason}; chains timed on the host disagree: {off}", checks
         return outcome, reason, checks
 
-    def _confirmed(self, shape: str) -> HostCheck:
-        with self._pair(shape) as pair:
-            seen = self._seen[shape]
-            times = {side: statistics.median(one) + seen.empty_s for side, one in seen.times.items()}
-            return host_check(self._judges, pair, shape, math.log(times["candidate"] / times["incumbent"]))
+    def _confirm(self, shape: str, pair: Pair) -> None:
+        seen = self._seen[shape]
+        times = {side: statistics.median(one) + seen.empty_s for side, one in seen.times.items()}
+        events = math.log(times["candidate"] / times["incumbent"])
+        self._checked[shape] = host_check(self._judges, pair, shape, events)
 
     def _times(self, shape: str) -> ShapeTimes:
         seen = self._seen[shape]

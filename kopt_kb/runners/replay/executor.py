@@ -8,12 +8,10 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 
 from kopt_kb.deadline import LATE_S
@@ -38,11 +36,12 @@ from kopt_kb.runners.candidate.answers import (
 )
 from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Request, Started, problem_of
 from kopt_kb.runners.replay.admission import Objection, facts_by
-from kopt_kb.runners.replay.judging import Judging
+from kopt_kb.runners.replay.judging import Judging, sample_of, samples_of
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
 from kopt_kb.runners.replay.search import SearchTools, Shared, search_shape
 from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf, bytes_of
+from kopt_kb.runners.source_config import with_chosen
 
 __all__ = ["RecordExecutor"]
 
@@ -250,7 +249,7 @@ class RecordExecutor:
         if found.problem:
             return Timing(problem=found.problem, basis=work.basis())
         shapes = {
-            shape: {side: _samples(times, job.body.repeats) for side, times in found.times_s[shape].items()}
+            shape: {side: samples_of(times, job.body.repeats) for side, times in found.times_s[shape].items()}
             for shape in job.body.shapes
         }
         if job.best:
@@ -285,7 +284,7 @@ class RecordExecutor:
                 if isinstance(taken, str):
                     return f"{shape}: {taken}"
                 for times_s, samples in zip(taken, repeats, strict=True):
-                    samples.extend([_sample(times_s)] if number else [])
+                    samples.extend([sample_of(times_s)] if number else [])
             shapes[shape] = [tuple(samples) for samples in repeats]
         return shapes
 
@@ -307,18 +306,26 @@ class RecordExecutor:
 
     def _search(self, work: _Work) -> Search:
         job, body = work.job, work.job.body
+        end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
         tools = SearchTools(
             job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
-            problem_of(job), workers, self._shared, self._facts(body),
+            problem_of(job), workers, self._shared, self._facts(body), lambda *one: self._prepare(job, found, *one),
         )  # fmt: skip
-        end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         with work.part("search"):
             for at, (shape, one) in enumerate(sorted(body.spaces.items())):
                 now = time.monotonic()
                 share = now + (end - now) / (len(body.spaces) - at)
                 found[shape] = search_shape(shape, one, body, tools, share)
         return Search(found, work.basis())
+
+    def _prepare(self, job: Job, found: Mapping[str, ShapeSearch], shape: str, config: Mapping[str, object]) -> None:
+        """Begin the records of the file that the last shape's search may end with: its gates ask for them."""
+        if len(found) + 1 == len(job.body.spaces):
+            chosen = {name: one.config for name, one in found.items() if one.median_s is not None}
+            source, _ = with_chosen(job.candidate, {**chosen, shape: config})
+            for one in job.body.shapes:
+                self._shelf.prepare(Asked(source, one, job.body.dtype, problem=problem_of(job)))
 
     @staticmethod
     def _facts(body: Request) -> Callable[[Path], Objection | None] | None:
@@ -375,18 +382,3 @@ class RecordExecutor:
 
 def _text(work: _Work, last: str) -> str:
     return "\n".join([*work.printed, *([last] if last else [])])
-
-
-def _sample(times_s: Sequence[float]) -> Sample:
-    ordered = sorted(times_s)
-    median = statistics.median(ordered)
-    mad = statistics.median(abs(one - median) for one in ordered)
-    last = len(ordered) - 1
-    return Sample(len(ordered), median, mad, ordered[round(0.2 * last)], ordered[round(0.8 * last)])
-
-
-def _samples(times_s: Sequence[float], repeats: int) -> tuple[Sample, ...]:
-    """Return launches in the order they were taken as so many repeats; the i-th of both sides lie side by side."""
-    size, more = divmod(len(times_s), repeats)
-    ends = [size * number + min(number, more) for number in range(repeats + 1)]
-    return tuple(_sample(times_s[begin:end]) for begin, end in pairwise(ends) if end > begin)

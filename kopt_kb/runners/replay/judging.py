@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol
 
-from kopt_kb.runners.candidate.answers import Contest
+from kopt_kb.runners.candidate.answers import Contest, Sample
 from kopt_kb.wire import Wire
 
-__all__ = ["Checked", "Contested", "JudgeDevice", "Judging", "Profile", "ReplayTried", "Timed"]
+__all__ = [
+    "Checked", "Contested", "JudgeDevice", "Judging", "Profile", "ReplayTried", "Timed", "sample_of", "samples_of",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +147,19 @@ class Judging(Protocol):
 
     def close(self) -> None:
         """End all of its processes."""
+
+
+def sample_of(times_s: Sequence[float]) -> Sample:
+    """Return times as the loop keeps them."""
+    ordered = sorted(times_s)
+    median = statistics.median(ordered)
+    mad = statistics.median(abs(one - median) for one in ordered)
+    last = len(ordered) - 1
+    return Sample(len(ordered), median, mad, ordered[round(0.2 * last)], ordered[round(0.8 * last)])
+
+
+def samples_of(times_s: Sequence[float], repeats: int) -> tuple[Sample, ...]:
+    """Return launches in the order they were taken as so many repeats; the i-th of both sides lie side by side."""
+    size, more = divmod(len(times_s), repeats)
+    ends = [size * number + min(number, more) for number in range(repeats + 1)]
+    return tuple(sample_of(times_s[begin:end]) for begin, end in pairwise(ends) if end > begin)

@@ -97,6 +97,7 @@ class Pair:
 
     def __init__(self, judges: Judges, sides: tuple[Loading, Loading], plan: TimingPlan) -> None:
         self._judges, self.sides, self.plan = judges, sides, plan
+        self._clock = 0.0
 
     @classmethod
     @contextmanager
@@ -116,17 +117,16 @@ class Pair:
 
     def settle(self) -> bool:
         """Measure quads for nobody until the clock stays; return whether it did."""
-        before = 0.0
         for _ in range(_MOST_SETTLING):
-            quad = self.quad()
-            clocks = [math.log(one) for one in quad.clocks_hz if one]
-            if not clocks:
+            before = self._clock
+            self._noted(self.quad())
+            if not self._clock or abs(self._clock - before) < _SETTLED:
                 return True
-            mean = statistics.fmean(clocks)
-            if abs(mean - before) < _SETTLED:
-                return True
-            before = mean
         return False
+
+    def _noted(self, quad: Quad) -> None:
+        """Keep the mean log of a quad's clocks; zero without probes."""
+        self._clock = statistics.fmean([math.log(one) for one in quad.clocks_hz if one] or [0.0])
 
     def quad(self, launches: int = 0) -> Quad:
         """Measure one quad in secret order; each letter has contents of its own, the same on both sides.
@@ -218,8 +218,9 @@ def _disagree(turn: Turn, stamp_s: float, chain: int) -> bool:
     )
 
 
-def planned(judges: Judges, folders: tuple[Path, Path]) -> TimingPlan:
-    """Return how a shape is best timed, from two quads: what a launch costs, and whether a kernel is short.
+@contextmanager
+def planned(judges: Judges, folders: tuple[Path, Path]) -> Iterator[Pair]:
+    """Load both sides and plan from two quads how they are best timed; only a chain is loaded again.
 
     A letter gets as many launches as a quad has time for, contents and comparisons counted: of every letter's launches
     the first is for nobody.
@@ -227,15 +228,21 @@ def planned(judges: Judges, folders: tuple[Path, Path]) -> TimingPlan:
     sizes = [_contents_bytes(folder) for folder in folders]
     room = _MOST_CONTENTS_BYTES // max(*sizes, 1)
     most = max(1, min(_MOST_LAUNCHES, room // 2 - 1))
-    with Pair.of(judges, folders, TimingPlan(most, 0)) as pair:
+    with ExitStack() as stack:
+        pair = stack.enter_context(Pair.of(judges, folders, TimingPlan(most, 0)))
         pair.quad(1)
         begin = judges.now_s()
         many = pair.quad(most)
         took_s = judges.now_s() - begin
-    shortest_s = min(statistics.median(one) for one in many.times_s.values())
-    if 0 < shortest_s < _SHORT_S:
-        return TimingPlan(1, max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1)))
-    return TimingPlan(max(1, min(most, int(_QUAD_S / max(took_s, 1e-9) * (1 + most)) - 1)), 0)
+        shortest_s = min(statistics.median(one) for one in many.times_s.values())
+        if 0 < shortest_s < _SHORT_S:
+            chain = max(2, min(math.ceil(_CHAIN_S / shortest_s) + 1, _MOST_CHAINED, room // 2 - 1))
+            stack.close()
+            pair = stack.enter_context(Pair.of(judges, folders, TimingPlan(1, chain)))
+        else:
+            pair.plan = TimingPlan(max(1, min(most, int(_QUAD_S / max(took_s, 1e-9) * (1 + most)) - 1)), 0)
+            pair._noted(many)
+        yield pair
 
 
 def _contents_bytes(folder: Path) -> int:

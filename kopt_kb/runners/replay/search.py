@@ -34,6 +34,8 @@ _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 _NEAR = 1.2
 """Times of the best so far: a configuration beyond that is not looked at more closely."""
 _BEST = 8
+_PREPARED = 3
+"""Of the best, those that the file may end with are recorded so while all of them are timed again."""
 _AHEAD = 2
 """Records that may wait for each device: none is idle, and a strategy that learns is told soon."""
 _RESERVED = 0.25
@@ -70,6 +72,7 @@ class SearchTools:
         workers: Several devices that rank side by side, the judging one first; none: it times alone.
         shared: Processes that search instead; what they found is confirmed here.
         fact: Says what static facts speak against a record, by its folder; None: nobody knows.
+        likely: Takes a shape and a configuration that its search may end with, while nobody needs the makers.
     """
 
     source: bytes
@@ -82,6 +85,7 @@ class SearchTools:
     workers: tuple[Worker, ...] = ()
     shared: Shared | None = None
     fact: Callable[[Path], Objection | None] | None = None
+    likely: Callable[[str, Mapping[str, object]], None] = lambda *_: None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -375,10 +379,13 @@ class _Search:
             filter(lambda key: math.isfinite(self.times_s[key]), self.times_s), key=self.times_s.__getitem__
         )
         best = ranked[:_BEST] + [key for key in ranked[_BEST:] if key == kept]
+        for key in best[:_PREPARED]:
+            self.tools.likely(self.shape, self.configs[key])
         again = self._again(best, again=True) if best else {}
         if not again:
             return {key: self.times_s[key] for key in best[:1]}
         winner = min(again, key=again.__getitem__)
+        self.tools.likely(self.shape, self.configs[winner])
         return self._again([winner], again=False) or {winner: again[winner]}
 
     def _again(self, keys: Sequence[bytes], *, again: bool) -> dict[bytes, float]:

@@ -74,6 +74,7 @@ class Shelf:
     def __init__(self, folder: Path, makers: Makers, target: RecordTarget, most: int = 256) -> None:
         self._folder, self._makers, self._target, self._most = folder, makers, target, most
         self._made: OrderedDict[str, Made] = OrderedDict()
+        self._begun: dict[str, Future[Made]] = {}
         self._count = itertools.count()
         self._threads = ThreadPoolExecutor(makers.count, thread_name_prefix="makers")
 
@@ -110,6 +111,11 @@ class Shelf:
         made = judging(packaged.read_bytes(), op, problem_options(source, op, {}, "the header"), str(packaged))
         return packaged if made == packaged.read_bytes() else self.file_of(made, "reference.py")
 
+    def prepare(self, asked: Asked) -> None:
+        """Begin a record that may be asked for next."""
+        if asked.key not in self._begun:
+            self._begun[asked.key] = self.begin(asked)
+
     def begin(self, asked: Asked) -> Future[Made]:
         """Begin a record, or find it; what failed for reasons of its own is not tried again."""
         known = self._made.get(asked.key)
@@ -118,6 +124,8 @@ class Shelf:
             done: Future[Made] = Future()
             done.set_result(known)
             return done
+        if (prepared := self._begun.pop(asked.key, None)) is not None:
+            return prepared
         kernel = str(self.file_of(asked.source, kernel_name(asked.source)))
         problem = str(self.file_of(asked.problem, "reference.py")) if asked.problem else ""
         what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, asked.config, problem)

@@ -21,6 +21,7 @@ from kopt_kb.runners.replay.executor import RecordExecutor
 from kopt_kb.runners.replay.makers import Makers
 from kopt_kb.runners.replay.pool import DevicePool
 from kopt_kb.runners.replay.shelf import RecordTarget
+from kopt_kb.runners.source_config import with_chosen
 from kopt_kb.wire import parse, plain, read
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
@@ -175,7 +176,8 @@ def test_a_third_side_is_timed_too(executor: RecordExecutor, launcher: Launcher)
 def test_a_search_finds_the_best_block(executor: RecordExecutor, launcher: Launcher) -> None:
     """All of a small space; what does not compile has failed; the winner's time is of samples of its own."""
     spaces = {"4096": SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 100, 1024]}, {"BLOCK": 256})}
-    outcome = ran(executor, "search", launcher(), spaces=spaces)
+    source = launcher() + b"\n\ndef default_config(shape, dtype):\n    return {}\n"
+    outcome = ran(executor, "search", source, spaces=spaces)
     answer = outcome.result
     assert isinstance(answer, Search)
     found = answer.shapes["4096"]
@@ -184,6 +186,11 @@ def test_a_search_finds_the_best_block(executor: RecordExecutor, launcher: Launc
     assert found.median_s == pytest.approx(4e-6, rel=0.01)
     assert "'BLOCK': 100" in outcome.printed
     assert executor._judging.asked[-2:] == [("time", 3), ("time", 1)]
+    file, _ = with_chosen(source, {"4096": found.config})
+    begun = next(executor._shelf._count)
+    checked = ran(executor, "check", file, shapes=("1024", "4096")).result
+    assert isinstance(checked, Check) and checked.passed
+    assert next(executor._shelf._count) == begun + 1, "the file's record was begun while the best were timed again"
 
 
 def test_not_replayable_without_a_lower_level(executor: RecordExecutor, launcher: Launcher) -> None:

@@ -28,12 +28,18 @@ def test_a_letter_has_launches_of_its_own_contents(lab: Any, record: Records) ->
     assert len(quad.clocks_hz) == 8 and len(quad.stamps_s) == 4
 
 
+def plan_of(judges: Any, folders: tuple[Path, Path]) -> TimingPlan:
+    """Plan, and give back what was loaded for it."""
+    with planned(judges, folders) as pair:
+        return pair.plan
+
+
 def test_a_plan_has_as_many_launches_as_a_quad_has_time_for(lab: Any, record: Records) -> None:
     """Long kernels have one launch a letter, those of 4 ms two or three, short ones four."""
-    assert planned(lab.judges(), (record("plusone__us50000"),) * 2) == TimingPlan(1, 0)
-    assert planned(lab.judges(), (record("plusone__us6000"),) * 2).launches in {2, 3}
-    assert planned(lab.judges(), (record("plusone__us20"), record("plusone__us30"))) == TimingPlan(4, 0)
-    chained = planned(lab.judges(), (record("plusone__us20"), record("plusone__us5")))
+    assert plan_of(lab.judges(), (record("plusone__us50000"),) * 2) == TimingPlan(1, 0)
+    assert plan_of(lab.judges(), (record("plusone__us6000"),) * 2).launches in {2, 3}
+    assert plan_of(lab.judges(), (record("plusone__us20"), record("plusone__us30"))) == TimingPlan(4, 0)
+    chained = plan_of(lab.judges(), (record("plusone__us20"), record("plusone__us5")))
     assert (chained.launches, chained.half) == (1, 1 + chained.chain)
     assert chained.chain * 5e-6 >= 50e-6
 
@@ -41,7 +47,7 @@ def test_a_plan_has_as_many_launches_as_a_quad_has_time_for(lab: Any, record: Re
 def test_large_contents_leave_room(lab: Any, record: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan keeps the slots of a record within a bound of memory."""
     monkeypatch.setattr("kopt_kb.runners.replay.pairs._MOST_CONTENTS_BYTES", 48 * 4)
-    assert planned(lab.judges(), (record("plusone__us20"),) * 2) == TimingPlan(1, 0)
+    assert plan_of(lab.judges(), (record("plusone__us20"),) * 2) == TimingPlan(1, 0)
 
 
 def test_settling_waits_for_the_clock(lab: Any, record: Records) -> None:
@@ -53,6 +59,17 @@ def test_settling_waits_for_the_clock(lab: Any, record: Records) -> None:
     lab.world.drift = 50.0
     with Pair.of(lab.judges(), folders, TimingPlan(1, 0)) as pair:
         assert not pair.settle()
+
+
+def test_a_planned_pair_is_loaded_and_nearly_settled(lab: Any, record: Records) -> None:
+    """Its last quad says where the clock stands: one more is enough. Only a chain is loaded again."""
+    for entry, loads, settling in (("plusone__us100", 2, 1), ("plusone__us5", 4, 2)):
+        judges = lab.judges()
+        with planned(judges, (record(entry),) * 2) as pair:
+            before, filled = judges._number, lab.reference.filled
+            assert pair.settle()
+            assert (before, judges._number) == (loads, loads)
+            assert lab.reference.filled - filled == settling * 2 * pair.plan.half
 
 
 def test_work_put_off_to_a_launch_that_does_not_count(lab: Any, record: Records) -> None:

@@ -66,6 +66,16 @@ def test_records_are_made_once(shelf: Shelf) -> None:
     assert len({asked[0].key, asked[1].key, asked[2].key, Asked(b"a", "4x4", "fp16").key}) == 4
 
 
+def test_what_is_likely_is_begun_once(shelf: Shelf) -> None:
+    """Whoever asks for it then waits for that one, however often it was said to be likely."""
+    one = Asked(b"a", "4x4", "bf16")
+    shelf.prepare(one)
+    shelf.prepare(one)
+    begun = next(shelf._count)
+    assert shelf.all([one]) == shelf.all([one])
+    assert (begun, next(shelf._count)) == (1, 2)
+
+
 def test_the_oldest_go(shelf: Shelf) -> None:
     """A fourth record takes the place of the one asked for longest ago; that one is made again."""
     asked = [Asked(b"a", f"{at}x4", "bf16") for at in range(1, 4)]
