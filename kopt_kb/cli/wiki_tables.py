@@ -15,6 +15,8 @@ from kopt_kb.wiki.row import Row
 
 if TYPE_CHECKING:
     from kopt_kb.wiki.differences import ForeignDifference
+    from kopt_kb.wiki.sources import Documents
+    from kopt_kb.wiki.wiki import Wiki
 
 __all__ = [
     "add_diff_arguments",
@@ -59,6 +61,9 @@ def add_sources_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wiki", metavar="DIR", help="the same as DIR")
     parser.add_argument("--documents", metavar="FOLDER", help="clones of the cited repositories, FOLDER/owner/name")
     parser.add_argument("--accept", action="store_true", help="write the record of what every row rests on")
+    parser.add_argument(
+        "--labels", action="store_true", help="propose labels for quotes of bare numbers; writes nothing"
+    )
 
 
 def one_folder(args: argparse.Namespace) -> Path | None:
@@ -73,6 +78,26 @@ def one_folder(args: argparse.Namespace) -> Path | None:
     return Path(named.pop()) if named else None
 
 
+def _print_labels(wiki: Wiki, documents: Documents, args: argparse.Namespace) -> int:
+    from kopt_kb.wiki.labels import LabelProposals, propose_labels
+
+    if documents.folder is None or args.accept:
+        raise BadInput(
+            "labels are read in documents and written by hand",
+            where="kb wiki sources --labels",
+            fix="name the clones with --documents, leave out --accept",
+            code="KB103",
+        )
+    proposals = tuple(propose_labels(wiki, documents))
+    if args.json:
+        print_values(LabelProposals(proposals), [wiki])
+    else:
+        for one in proposals:
+            print(f"{one.path}:{one.line}: {one.key}: {one.quote!r} could be {one.proposal!r}")
+        print(f"{len(proposals)} proposals; hold each against its document before it is written")
+    return ExitCode.OK
+
+
 def run_sources(args: argparse.Namespace) -> int:
     """Search every quote in its document and print what the rows rest on; a quote that is not there exits 1."""
     from kopt_kb.wiki.citing import NAMED, count_naming
@@ -81,8 +106,11 @@ def run_sources(args: argparse.Namespace) -> int:
     from kopt_kb.wiki.wiki import Wiki
 
     wiki = Wiki(one_folder(args) or default_root(), use_cache=False)
+    documents = Documents(Path(args.documents) if args.documents else None)
+    if args.labels:
+        return _print_labels(wiki, documents, args)
     naming = count_naming(wiki, FOLDERS)
-    readings = list(read_again(wiki, Documents(Path(args.documents) if args.documents else None)))
+    readings = list(read_again(wiki, documents))
     counts = Counter(reading.basis for reading in readings)
     missing = [one for one in readings if one.basis == "missing"]
     if args.accept:

@@ -10,7 +10,7 @@ from kopt_kb.wiki.quotes import quote_supports, twice_printed
 from kopt_kb.wiki.row import Row, Source, row_hash
 from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, INT_DTYPES, METRICS, Metric, canonical_key
 
-__all__ = ["CellFault", "parse_row"]
+__all__ = ["MAX_QUOTE", "CellFault", "parse_row"]
 
 GRADES = ("vendor", "device", "measured", "threshold", "secondary", "derived")
 TAGS = ("reason", "formula", "exception", "chosen", "rejected", "method")
@@ -18,7 +18,7 @@ _SOURCE = re.compile(
     r"\[\^(?P<id>[A-Za-z0-9_.\-]+)\]\s*(?P<locator>[^;\"]*?)(?:\s*quote=\"(?P<quote>(?:[^\"\\]|\\.)*)\")?\s*"
 )
 _FREE_AXIS = re.compile(r"[A-Za-z0-9_.\-]+")
-_MAX_QUOTE = 60
+MAX_QUOTE = 60
 
 
 class CellFault(Exception):
@@ -93,8 +93,8 @@ def _parse_sources(text: str, footnotes: set[str]) -> tuple[Source, ...]:
                 "define it or correct the id",
             )
         quote = (match["quote"] or "").replace('\\"', '"')
-        if len(quote) > _MAX_QUOTE:
-            raise CellFault("WK206", f"quote of {len(quote)} characters", f"quote the cell, at most {_MAX_QUOTE}")
+        if len(quote) > MAX_QUOTE:
+            raise CellFault("WK206", f"quote of {len(quote)} characters", f"quote the cell, at most {MAX_QUOTE}")
         found.append(Source(match["id"], match["locator"], quote))
     return tuple(found)
 

@@ -17,7 +17,7 @@ __all__ = ["ADDRESS", "NAMED", "Naming", "count_naming", "is_bare", "named_by"]
 
 ADDRESS = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)@(?P<commit>[0-9a-f]{7,40}):(?P<path>[^\"]+)")
 _COPY = re.compile(r"\b(?:cop(?:y|ies)|transcri\w+|excerpts?|translation|translated)\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"[^\W\d_]{2,}\d*")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"(?<![^\W\d_])\d[\w.]*")
 _PLACE = re.compile(r"\b(?:table|page|section|figure|column|note|item|chapter)s? [\d.\-]+", re.IGNORECASE)

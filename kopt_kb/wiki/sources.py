@@ -27,12 +27,15 @@ from kopt_kb.wire import Wire
 __all__ = [
     "BASES",
     "FOLDERS",
+    "GAP",
+    "GAP_CHARACTERS",
     "RECORD",
     "Documents",
     "RowReading",
     "WikiSources",
     "changed_rows",
     "contradicted",
+    "plain",
     "read_again",
     "read_record",
     "render_record",
@@ -46,6 +49,9 @@ _MARK = 12
 _MARKUP = ("*", "`", "\\")
 _BINARY = (".pdf", ".png", ".xlsx", ".ipynb")
 _GIT_SECONDS = 60
+GAP = "…"
+"""In a quote: cells of the document that stand between the label of a row and its value and are left out."""
+GAP_CHARACTERS = 300
 
 BASES: dict[str, str] = {
     "document": "every quote was found again in the file it names, at its commit",
@@ -90,12 +96,23 @@ def _mark(row: Row) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:_MARK]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text without case, mark-up and differences of white space, as quotes are compared."""
     for mark in _MARKUP:
         text = text.replace(mark, "")
     text = text.casefold()
     return re.sub(r" ?\| ?", "|", " ".join(text.split()))
+
+
+def _holds(text: str, quote: str) -> bool:
+    """Return whether a plain text holds a quote: as one piece, or its pieces in order, each near the one before."""
+    if quote in text:
+        return True
+    pieces = [piece.strip() for piece in quote.split(GAP)]
+    if len(pieces) == 1 or not all(pieces):
+        return False
+    between = f".{{0,{GAP_CHARACTERS}}}?"
+    return re.search(between.join(rf"(?<!\w){re.escape(piece)}(?!\w)" for piece in pieces), text) is not None
 
 
 class Documents:
@@ -124,7 +141,7 @@ class Documents:
             except OSError:
                 continue
             if done.code == 0:
-                return _plain(done.stdout.decode("utf-8", "replace"))
+                return plain(done.stdout.decode("utf-8", "replace"))
         return None
 
 
@@ -147,7 +164,7 @@ def _basis(row: Row, footnotes: dict[str, Footnote], documents: Documents, befor
     found = []
     for source in row.sources:
         text = documents.text(footnotes[source.id].url) if source.quote else None
-        found.append(None if text is None else _plain(source.quote) in text)
+        found.append(None if text is None else _holds(text, plain(source.quote)))
     if False in found:
         return "missing"
     if None not in found and found:

@@ -39,7 +39,9 @@ def test_numbers_and_units_alone_are_bare(quote: str) -> None:
     assert is_bare(Source("sheet", "Table 125, row Peak FP16", quote))
 
 
-@pytest.mark.parametrize("quote", ["SMs | 108", "Max Power Consumption 350W", "80GB HBM2e", "HBM3", "eight", ""])
+@pytest.mark.parametrize(
+    "quote", ["SMs | 108", "Max Power Consumption 350W", "80GB HBM2e", "HBM3", "eight", ".TF32_TFlops = 35.6", ""]
+)
 def test_a_quote_with_a_word_or_without_a_number_is_not_bare(quote: str) -> None:
     """The word says of which row it is, or is the value."""
     assert not is_bare(Source("sheet", "Table 1", quote))
