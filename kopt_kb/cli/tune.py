@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.cli.output import add_author, add_common, add_wiki, print_of, printable, say
 from kopt_kb.cli.page_output import add_report, check_report
 from kopt_kb.cli.tune_campaign import add_campaign, asked_policy, campaign_of, proposers_of
-from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan
+from kopt_kb.cli.tune_confirmed import as_begun, as_confirmed, check_plan, settings_of
 from kopt_kb.cli.tune_judge import MANY, JudgeChoice, judge_of, judged_policy
 from kopt_kb.cli.tune_plan import FORMS
 from kopt_kb.cli.tune_text import confirm, parameters_of, parameters_text, render
@@ -227,7 +227,9 @@ def _parameters(
     judge: JudgeChoice | None,
 ) -> Wire:
     if project is None:
-        return parameters_of(args, state, policy, proposers_of(args, state.task.framework), judge=judge)
+        settings = settings_of(args, _opened(state))
+        asked = proposers_of(args, state.task.framework)
+        return parameters_of(args, state, policy, asked, judge=judge, settings=settings)
     from kopt_kb.cli.tune_project import project_parameters
 
     return project_parameters(args, state, policy, project)

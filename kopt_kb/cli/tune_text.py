@@ -13,6 +13,7 @@ from kopt_kb.cli.output import printable, table
 from kopt_kb.errors import BadInput
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.readable import duration, gain, reached
+from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.report import CampaignReport, RoundLine, stated_targets
@@ -20,6 +21,10 @@ from kopt_kb.wire import Wire
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["CampaignParameters", "confirm", "parameters_of", "parameters_text", "render"]
+
+
+_USUAL = Settings().to_json()
+"""Settings that nobody need be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +46,15 @@ class CampaignParameters(Wire):
         core_shapes: Shapes that the regression limit protects.
         max_rounds: Rounds after the baseline; None: no limit.
         proposers: Who is asked for hypotheses, in order.
+        settings: Sizes of measurements and searches; None for a project, which says its own.
         judge: Who judges a kernel; None where none is judged.
         least_trust: Least level of trust that decisions accept; None where no kernel is judged.
     """
 
     WIRE: ClassVar = (
         "workspace", "platform", "op", "dtype", "shapes", "framework", "route", "targets", "policy", "stop_scope",
-        "stop_reasons", "core_shapes", "max_rounds", "repeats", "simulated", "proposers", "budget", "judge?",
-        "least_trust?",
+        "stop_reasons", "core_shapes", "max_rounds", "repeats", "simulated", "proposers", "budget", "settings?",
+        "judge?", "least_trust?",
     )  # fmt: skip
     workspace: str
     platform: str
@@ -67,6 +73,7 @@ class CampaignParameters(Wire):
     simulated: bool
     proposers: tuple[str, ...]
     budget: AskedBudget
+    settings: Settings | None = None
     judge: str | None = None
     least_trust: str | None = None
 
@@ -77,6 +84,9 @@ def parameters_text(parameters: Wire) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        given = {name: one for name, one in value.items() if one is not None and one != _USUAL.get(name)}
+        return ", ".join(f"{name} {one}" for name, one in given.items()) or ("none" if "rounds" in value else "default")
     return ", ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
 
 
@@ -87,8 +97,9 @@ def parameters_of(
     proposers: Sequence[Proposer],
     *,
     judge: str | None = None,
+    settings: Settings | None = None,
 ) -> CampaignParameters:
-    """Return what a campaign would run with."""
+    """Return what a campaign would run with; nothing is said of settings where nobody asked for some."""
     return CampaignParameters(
         workspace=args.workspace,
         platform=state.created.platform,
@@ -107,6 +118,7 @@ def parameters_of(
         simulated=args.simulate,
         proposers=tuple(proposer.name for proposer in proposers),
         budget=AskedBudget(args.budget_s, args.budget_rounds),
+        settings=settings,
         judge=judge,
         least_trust=None if judge is None else policy.least_trust,
     )

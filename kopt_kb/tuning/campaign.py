@@ -243,6 +243,7 @@ class Campaign:
     def _refuse_mixing(self, state: WorkspaceState) -> None:
         if state.simulated != self._executor.simulated:
             what, fix = "simulated and measured rounds never share a workspace", "make another workspace with kb init"
+            fix += ", or go on with --simulate" if state.simulated else ""
             raise BadInput(what, where=str(self._workspace.layout.root), fix=fix, code="KB421")
 
     def _compare(self, session: Session, state: WorkspaceState) -> WorkspaceState:

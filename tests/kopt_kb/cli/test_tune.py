@@ -72,7 +72,8 @@ def test_measured_rounds_never_follow_simulated_ones(workspace: str, capsys: pyt
     assert main(["tune", "run", workspace, *SMALL, "--yes"]) == 0
     assert main(["tune", "resume", workspace]) == 0  # stopped: nothing left to do
     main(["tune", "run", workspace, "--yes", "--wiki", str(Path(workspace).parent / "wiki")])
-    assert "never share" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "never share" in shown and "or go on with --simulate" in shown
 
 
 @pytest.mark.parametrize("action", ["run", "resume", "step"])

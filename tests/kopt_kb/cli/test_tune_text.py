@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
+from dataclasses import replace
 
 import pytest
 
 from kopt_kb.cli.tune_text import AskedBudget, CampaignParameters, confirm, parameters_text, render
 from kopt_kb.errors import BadInput
+from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.report import CampaignReport, RoundLine
 
 PARAMETERS = CampaignParameters(
@@ -24,7 +26,11 @@ def test_parameters_for_people_and_programs() -> None:
     assert (lines["shapes"], lines["max_rounds"], lines["simulated"]) == ("8x8x8, 9x9x9", "none", "True")
     document = PARAMETERS.to_json()
     assert document["budget"] == {"seconds": None, "rounds": 2}
-    assert not {"judge", "least_trust"} & set(document)
+    assert not {"judge", "least_trust", "settings"} & set(document)
+    assert lines["budget"] == "rounds 2"
+    shown = parameters_text(replace(PARAMETERS, budget=AskedBudget(None, None), settings=Settings(seed=7)))
+    lines = dict(line.split(maxsplit=1) for line in shown.splitlines() if " " in line.strip())
+    assert (lines["budget"], lines["settings"]) == ("none", "seed 7")
 
 
 class Terminal(io.StringIO):
