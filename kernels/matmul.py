@@ -19,6 +19,7 @@ copy_out = tma.async_store if hasattr(tma, "async_store") else tma.async_copy_sh
 
 OP = "gemm"
 OP_OPTIONS = {"batch": 1}
+TUNED_CONFIGS: dict = {}  # kb writes others at the end of a tuned file: they name the variant that they complete
 TUNING_SPACE = {
     "BLOCK_M": [16, 64, 128, 256], "BLOCK_N": [32, 64, 128, 256], "BLOCK_K": [32, 64, 128, 256],
     "GROUP_M": [1, 4, 8, 16], "PROGRAMS_PER_SM": [1, 2], "HALVES": [False, True],
@@ -315,8 +316,7 @@ def default_config(shape, dtype):
 
 def _knobs(shape, dtype, config):
     """Return a configuration with what it leaves out; one with rows a tile and no variant is not of `roles`."""
-    tuned = globals().get("TUNED_CONFIGS", {})  # what kb wrote at the end of a tuned file: no start of itself
-    given = {**tuned.get("x".join(map(str, shape)), {}), **(config or {})}
+    given = {**TUNED_CONFIGS.get("x".join(map(str, shape)), {}), **(config or {})}
     return _start(shape, dtype, given.get("VARIANT", "pointers" if "BLOCK_M" in given else None)) | given
 
 

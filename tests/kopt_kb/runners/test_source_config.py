@@ -13,6 +13,7 @@ from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.kernels.declared import packaged_file, read_declared
 from kopt_kb.kernels.launch_case import LaunchCase
 from kopt_kb.runners.source_config import configs_of, structure_of, with_configs
+from kopt_kb.tuning.lint import lint_source
 
 SOURCE = b'X = 1\n\n\ndef default_config(shape, dtype):\n    return {"BLOCK": 32, "num_warps": 1}\n'
 CONFIGS = {"8x4": {"BLOCK": 64}, "2x2": {"VARIANT": "wide", "STREAM": True}}
@@ -93,6 +94,7 @@ def test_a_tuned_file_launches_what_a_search_launched(op: str, tmp_path: Path) -
         config = dict(variant.config)
         file = tmp_path / f"{variant.name}.py"
         file.write_bytes(with_configs(path.read_bytes(), {"x".join(map(str, shape)): config}))
+        assert lint_source(file.read_bytes()) == (), variant.name
         made = [_launches(plain.static_cases(shape, "bf16", config)),
                 _launches(_as_on_hopper(file).static_cases(shape, "bf16"))]  # fmt: skip
         assert made[0] == made[1], variant.name
