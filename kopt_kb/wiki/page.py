@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from kopt_kb.wiki.cells import CellFault, parse_row
@@ -11,6 +10,7 @@ from kopt_kb.wiki.evidence import TBD, evidence_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes
 from kopt_kb.wiki.names import FrontMatter
+from kopt_kb.wiki.page_blocks import blocks
 from kopt_kb.wiki.row import COLUMNS, Row
 from kopt_kb.wiki.sheet import MAX_BYTES
 from kopt_kb.wiki.tables import split_cells
@@ -114,39 +114,21 @@ def _too_wild(page: Page, lines: list[str]) -> bool:
     return False
 
 
-@cache
-def _parser() -> Any:
-    """Return the block parser, set up once a process; cells are read from the raw lines, so inline rules never run."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("zero").enable(["table", "heading", "fence", "code", "blockquote", "list", "html_block"])
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
-
-
-def _tokens(text: str) -> list[Any]:
-    found: list[Any] = _parser().parse(text)
-    return found
-
-
-def _scan(page: Page, lines: list[str], body: str) -> list[tuple[int, int, str]]:
+def _scan(page: Page, lines: list[str]) -> list[tuple[int, int, str]]:
     """Return (first line, end line, heading) of each table, zero-based, and fault rows outside of tables."""
     tables: list[tuple[int, int, str]] = []
     covered: set[int] = set()
     heading = ""
-    tokens = _tokens(body)
-    for at, token in enumerate(tokens):
-        if token.type == "heading_open" and token.level == 0:
-            text = tokens[at + 1].content.strip()
-            heading = text if token.tag == "h2" else "" if token.tag == "h1" else heading
-            page.title = page.title or (text if token.tag == "h1" else "")
-        elif token.type == "table_open" and token.map:
-            if token.level:
-                page.fault("WK106", token.map[0] + 1, "a table inside a list or quote", "start it at the margin")
-            tables.append((token.map[0], token.map[1], heading))
-            covered.update(range(*token.map))
-        elif token.type in {"fence", "code_block"} and token.map:
-            covered.update(range(*token.map))
+    for block in blocks(lines):
+        if block.kind in {"table", "code"}:
+            covered.update(range(block.first, block.end))
+        elif not block.nested:
+            heading = block.text if block.kind == "h2" else "" if block.kind == "h1" else heading
+            page.title = page.title or (block.text if block.kind == "h1" else "")
+        if block.kind == "table":
+            if block.nested:
+                page.fault("WK106", block.first + 1, "a table inside a list or quote", "start it at the margin")
+            tables.append((block.first, block.end, heading))
     for number, line in enumerate(lines):
         if number not in covered and line.lstrip().startswith("|"):
             page.fault(
@@ -230,7 +212,7 @@ def read_page(data: bytes, path: str, *, kind: str = "hardware") -> Page:
             message,
             'write [^id]: title="…"; publisher="…"; url="…"; revision="…"; read="YYYY-MM-DD"',
         )
-    for span in _scan(page, lines, "\n".join(lines)):
+    for span in _scan(page, lines):
         _read_table(page, lines, span)
     _check_footnotes(page, text)
     if kind in _REQUIRED:
