@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import importlib
 import json
 import os
@@ -16,10 +15,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.work import work
-from kopt_kb.runners.source_config import with_configs
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
@@ -106,22 +103,6 @@ def test_static_cases_name_every_parameter_of_the_kernel(name, repo_root):
         assert set(case.constexprs) <= set(names)
         assert len(case.args) + len(case.constexprs) == len(names)
         assert case.blocks >= 1
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_carries_tuned_configurations_launches_them(name, repo_root, tmp_path):
-    """What the loop writes behind a file gives the launches of the same settings passed by hand, for each variant."""
-    source, shape, dtype = (repo_root / "kernels" / f"{name}.py").read_bytes(), FILES[name], DTYPES.get(name, "bf16")
-    module = _module(name)
-    for index, variant in enumerate(getattr(module, "VARIANTS", [])):
-        tuned = tmp_path / f"tuned_{index}.py"
-        tuned.write_bytes(with_configs(source, {"x".join(map(str, shape)): variant["config"]}))
-        (by_hand,), (carried,) = (
-            module.static_cases(shape, dtype, variant["config"]),
-            load_module(str(tuned)).static_cases(shape, dtype, None),
-        )
-        assert dataclasses.replace(carried, kernel=by_hand.kernel) == by_hand
-        assert carried.kernel.__name__ == by_hand.kernel.__name__
 
 
 def test_the_default_configuration_keeps_16_byte_loads_for_long_rows():

@@ -80,24 +80,37 @@ def test_a_header_in_a_docstring_has_them_in_a_text() -> None:
     assert structure_of(made) == source
 
 
+SHAPES = {
+    "gemm": (1024, 1024, 1024), "fp8_gemm": (1024, 1024, 512), "grouped_gemm": (1024, 256, 128),
+    "attention": (1, 2, 512, 128), "elementwise": (1 << 16,),
+}  # fmt: skip
+
+
 @pytest.mark.torch
 @pytest.mark.triton
-@pytest.mark.parametrize("op", ["gemm", "attention", "rms_norm", "softmax", "layer_norm", "cross_entropy"])
+@pytest.mark.parametrize(
+    "op",
+    ["gemm", "fp8_gemm", "grouped_gemm", "attention", "rms_norm", "softmax", "layer_norm", "cross_entropy", "swiglu",
+     "reduction", "elementwise"],
+)  # fmt: skip
 def test_a_tuned_file_launches_what_a_search_launched(op: str, tmp_path: Path) -> None:
-    """Of every variant: the settings in the block make the launches that the same settings made as an argument."""
+    """Of every variant and each setting alone: in the block they make the launches that they made as an argument."""
     pytest.importorskip("triton")
-    shape = {"gemm": (1024, 1024, 1024), "attention": (1, 2, 512, 128)}.get(op, (512, 4096))
+    shape, dtype = SHAPES.get(op, (512, 4096)), "fp8" if op == "fp8_gemm" else "bf16"
     path = packaged_file(op)
     assert path is not None
-    plain = _as_on_hopper(path)
-    for variant in read_declared(path).variants:
-        config = dict(variant.config)
-        file = tmp_path / f"{variant.name}.py"
+    declared, plain = read_declared(path), _as_on_hopper(path)
+    alone = [{name: value} for name, values in declared.tuning_space for value in values[::2]]
+    for index, config in enumerate([*(dict(one.config) for one in declared.variants), *alone]):
+        try:
+            by_hand = _launches(plain.static_cases(shape, dtype, config))
+        except (ValueError, KeyError):
+            assert config in alone, config  # some settings need others beside them
+            continue
+        file = tmp_path / f"tuned_{index}.py"
         file.write_bytes(with_configs(path.read_bytes(), {"x".join(map(str, shape)): config}))
-        assert lint_source(file.read_bytes()) == (), variant.name
-        made = [_launches(plain.static_cases(shape, "bf16", config)),
-                _launches(_as_on_hopper(file).static_cases(shape, "bf16"))]  # fmt: skip
-        assert made[0] == made[1], variant.name
+        assert by_hand == _launches(_as_on_hopper(file).static_cases(shape, dtype)), config
+        assert lint_source(file.read_bytes(), framework="Triton") == ()
 
 
 def _as_on_hopper(path: Path) -> ModuleType:
