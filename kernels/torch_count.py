@@ -18,9 +18,8 @@ from torch.utils._pytree import tree_leaves
 from kopt_kb.errors import BadInput
 from kopt_kb.kernels.torch_formulas import attention_flops, formula_of
 from kopt_kb.kernels.torch_op import OpFlops
-from kopt_kb.problem.counts import ByteCount, Count, Exactness, FlopCount, SpecialCount
+from kopt_kb.problem.counts import Count, Exactness, FlopCount, SpecialCount
 from kopt_kb.problem.dtypes import FORMATS, Engine
-from kopt_kb.problem.work import Work
 
 __all__ = ["TORCH_DTYPES", "TorchCount", "count_made", "count_torch"]
 
@@ -52,21 +51,6 @@ class TorchCount:
     unfused_bytes: int
     uncounted: tuple[tuple[str, int], ...]
     ran: tuple[tuple[str, int], ...] = ()
-
-    def to_work(self, name: str, dtype: str) -> Work:
-        """Return the count as work of that name and storage type."""
-        return Work(
-            op=name,
-            shape=(),
-            dtype=dtype,
-            flops=self.flops,
-            bytes=(ByteCount("dram", "read", self.read_bytes), ByteCount("dram", "write", self.write_bytes)),
-            special=self.special,
-            definitions=(
-                ("flops", "sum over the torch operations of the call; casts, masks and copies count nothing"),
-                ("bytes", "distinct bytes of the tensors read from outside the call, and of its results"),
-            ),
-        )
 
 
 @dataclass

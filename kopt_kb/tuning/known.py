@@ -122,7 +122,7 @@ def known_of(state: WorkspaceState, platform: Platform | None = None) -> Propose
     """
     profile = _profiled(state)
     limiters, basis = limiters_of(state)
-    best = state.best
+    best, project = state.best, state.task.reference_project
     scans = best.scans if best is not None else ()
     return ProposerKnowledge(
         profile=profile,
@@ -136,7 +136,7 @@ def known_of(state: WorkspaceState, platform: Platform | None = None) -> Propose
         pages=_pages(state, platform),
         review=_review(state),
         ledger=state.ledger_of(best) if best is not None else (),
-        references=references_of(state.task.reference_project, (state.problem.op, *limiters[:1])),
+        references=references_of(project, (state.problem.op, *limiters[:1])) if project else (),
     )
 
 

@@ -21,7 +21,6 @@ from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.policy import GATES, Gate, Policy
-from kopt_kb.tuning.reachable import floors_of
 from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session, says_nothing
 from kopt_kb.tuning.versions import best_rival, incumbent_name
@@ -69,7 +68,7 @@ class RoundWork:
                     CandidateSubmitted(current.number, template, blob, {"spaces": plain(proposal.spaces)}, proposer)
                 )
             kept = configs_of(source)  # what a shape has now competes too, so that no search makes it worse
-            floors = floors_of(state) if "hardware_limit" in self.policy.stop_reasons else {}
+            floors = self._floors(state) if not state.simulated else {}
             asked = {
                 shape: SpaceAsked(space.start, space.knobs, kept.get(shape), *floors.get(shape, ()))
                 for shape, space in proposal.spaces.items()
@@ -82,6 +81,12 @@ class RoundWork:
             source, params = _winner(source, ran)
         blob = self.session.store.put(source)
         self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer))
+
+    def _floors(self, state: WorkspaceState) -> dict[str, tuple[float, str]]:
+        """Return what the machine was seen to reach on each shape, where the policy ends campaigns there."""
+        from kopt_kb.tuning.reachable import floors_of
+
+        return floors_of(state) if "hardware_limit" in self.policy.stop_reasons else {}
 
     def validate(self, state: WorkspaceState) -> None:
         """Judge the open round's next gate, or decide when all are judged or one failed.

@@ -199,9 +199,3 @@ def test_an_unknown_dtype_is_refused():
     """The message lists what is known."""
     with pytest.raises(BadInput, match="unknown dtype 'fp7'"):
         count_torch(torch.neg, ((3,), "fp7"))
-
-
-def test_a_count_becomes_work_with_both_directions():
-    """Services take torch counts where they take closed forms."""
-    counted = count_torch(torch.add, ((10,), "bf16"), ((10,), "bf16"))
-    assert counted.to_work("elementwise", "bf16").compulsory_bytes() == 60

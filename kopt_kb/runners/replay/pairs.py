@@ -76,7 +76,6 @@ class Quad:
         throttle: Reasons that were seen.
         spoiled: Whether clock or throttling make it worthless.
         disagrees: Whether events and the host's clock disagree.
-        stamps_s: Host time of each letter.
         empty_s: Time of an empty launch of a chain.
         rel_l2_err: Largest distance of the candidate's results from the reference.
     """
@@ -87,7 +86,6 @@ class Quad:
     throttle: tuple[str, ...]
     spoiled: bool
     disagrees: bool
-    stamps_s: tuple[float, ...]
     empty_s: float
     rel_l2_err: float | None
 
@@ -166,7 +164,7 @@ class Pair:
             tuple(one for each in clocks for one in each), throttle,
             bool(SPOILS & set(throttle)) or is_apart or not usable,
             any(_disagree(turn, stamp_s, self.plan.chain) for _, turn, stamp_s in letters),
-            tuple(stamp_s for *_, stamp_s in letters), max(turn.empty_s for _, turn, _ in letters), worst,
+            max(turn.empty_s for _, turn, _ in letters), worst,
         )  # fmt: skip
 
     def _hold_against_reference(self, side: Loading, turn: Turn, slots: Sequence[int]) -> float | None:

@@ -172,11 +172,6 @@ class SequentialTest:
         """Quads that count, of all shapes."""
         return sum(map(len, self._values.values()))
 
-    @property
-    def next_shape(self) -> str:
-        """The shape that is due: the first with the fewest quads."""
-        return min(self._values, key=lambda shape: len(self._values[shape]))
-
     def values(self, shape: str = "") -> tuple[float, ...]:
         """Return the values of a shape, or of the complete rounds."""
         if shape:
