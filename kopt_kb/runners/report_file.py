@@ -80,6 +80,8 @@ def suffix_of(data: bytes) -> str:
         return ".ncu-rep"
     if data.startswith(b"SQLite format 3"):
         return ".db"
+    if data.startswith(b"\x1f\x8b"):  # traces are often kept so
+        return ".json.gz"
     return ".json" if data.lstrip()[:1] in {b"{", b"["} else ".csv"
 
 

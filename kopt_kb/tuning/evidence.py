@@ -74,7 +74,8 @@ def read_evidence(result: ReportEvidence, taken: ReportOrigin) -> tuple[GateResu
             work = taken.work if own == 1 else None
             verdicts = [classify(one, taken.platform, work if one.role != "runtime" else None) for one in profiles]
         except KoptError as error:
-            return GateResult("evidence", "unavailable", str(error)[:300]), None
+            said = str(error).replace(str(Path(folder) / "report"), "the report")  # its place is gone by then
+            return GateResult("evidence", "unavailable", said[:300]), None
     if not profiles:
         return GateResult("evidence", "unavailable", "the report has no kernel"), None
     judged = tuple(_judged_kernel(one, verdict, result.shape) for one, verdict in zip(profiles, verdicts, strict=True))

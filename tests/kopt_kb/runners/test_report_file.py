@@ -21,8 +21,8 @@ def test_a_file_is_its_own_bytes(tmp_path: Path) -> None:
     assert data == b"NVR\0binary"
     (tmp_path / "to").mkdir()
     assert unpack_report(data, tmp_path / "to").read_bytes() == data
-    assert [suffix_of(one) for one in (data, b"SQLite format 3\0", b' {"a": 1}', b'"ID"')] == [
-        ".ncu-rep", ".db", ".json", ".csv",
+    assert [suffix_of(one) for one in (data, b"SQLite format 3\0", b' {"a": 1}', b"\x1f\x8b\x08", b'"ID"')] == [
+        ".ncu-rep", ".db", ".json", ".json.gz", ".csv",
     ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ def test_no_report_is_unavailable() -> None:
     """Text that is no report is unavailable."""
     word, profile = read_evidence(ReportEvidence("==PROF== nothing\n", "2x4"), ReportOrigin(REPORT, KERNEL))
     assert (word.result, profile) == ("unavailable", None)
+    assert word.reason.startswith("the report: ")
 
 
 @pytest.mark.parametrize(
