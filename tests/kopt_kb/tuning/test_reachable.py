@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,15 +14,18 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, SpaceAsked, Started
 from kopt_kb.runners.source_config import configs_of
+from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_reachable
-from kopt_kb.tuning.options import Budget
+from kopt_kb.tuning.options import Budget, CampaignOptions
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.tuning.reachable import probes_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 from tests.kopt_kb.tuning.measuring import Measuring
-from tests.kopt_kb.tuning.test_accounting import campaign
+from tests.kopt_kb.tuning.test_accounting import SETTINGS, campaign
 
 
 def test_a_norm_is_held_against_a_copy_of_its_bytes(workspace: Workspace) -> None:
@@ -163,3 +168,38 @@ def test_a_probe_that_fails_stops_nothing(workspace: Workspace, wiki_root: Path)
     events = workspace.state().reachables.values()
     assert [(one.rate_si, one.reason) for one in events] == [(None, "no copies here")] * 2
     assert "- reachable: not measured: no copies here" in (workspace.layout.root / "README.md").read_text()
+
+
+class Products(Measuring):
+    """Judges records: the package's product takes as long as the kernel that the campaign starts from."""
+
+    trust = "replayed"
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__(profiles=False)
+        self.start = start
+
+    def run(self, job: Job, started: Started) -> Outcome:
+        """Answer as before, of a probe (the one timing without trials) by the times of the start."""
+        is_probe = job.kind == "timing" and job.body.trials == ()
+        return super().run(replace(job, candidate=self.start, incumbent=self.start) if is_probe else job, started)
+
+
+def test_without_a_measured_page_a_product_ends_by_the_packages_kernel(tmp_path: Path, repo_root: Path) -> None:
+    """On a part that nobody measured: what the machine was seen to do ends the campaign, far below its target."""
+    wiki = shutil.copytree(repo_root / "gpuwiki", tmp_path / "wiki", ignore=shutil.ignore_patterns("measured"))
+    demo = repo_root / "kernels" / "naive" / "matmul.py"
+    registry = Registry.open(wiki)
+    task = Task(platform="H100_SXM", framework="Triton", kernel_demo=demo,
+                problem=Problem.of("gemm", ["4096x4096x4096"], "bf16"))  # fmt: skip
+    made = Workspace.create(tmp_path, "product", task, registry)
+    policy = replace(policy_named("gpu-wiki", max_rounds=6), least_trust="unstated")
+    options = CampaignOptions(platform=registry.platform("H100_SXM"))
+    own = (made, policy, (VariantsProposer(),), Products(demo.read_bytes()))
+    with Campaign(*own, settings=SETTINGS, options=options) as tuned:
+        report = tuned.run()
+    assert report.stop is not None
+    assert (report.stop.reason, len(report.rounds)) == ("hardware_limit", 2)
+    (found,) = made.state().reachables.values()
+    assert (found.probe, found.run) == ("the package's roles of the same shape", "reach-5-packaged.timing.1")
+    assert report.conditions is not None and not report.conditions.all_met
