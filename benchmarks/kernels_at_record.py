@@ -8,17 +8,20 @@ a float64 reference first. The opponents: torch eager, torch.compile (max-autotu
 installed, the best of cuBLASLt's heuristics (all that it returns are timed), cuDNN's and FlashAttention's attention
 through torch, cuBLASLt's product of fp8 blocks through torch. Of the last, one scale a tensor is timed beside it: other
 work, so it stands under `context_us` only. results.jsonl in DIR has one line a shape, written as soon as it is
-measured: medians, and the median over the rounds of opponent over kernel. Kernels are compiled first, in processes
+measured: medians, and the median over the rounds of opponent over kernel with what it lies between with 95 %
+confidence. `copy` is the fastest of what moves the same bytes (same_bytes.py). Kernels are compiled first, in processes
 without the GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import ctypes
 import importlib
 import json
+import math
 import multiprocessing
 import os
 import statistics
@@ -31,6 +34,8 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name for it
+from record_settings import CASES
+from same_bytes import KINDS, passes
 
 from kopt_kb.kernels.blocked import reference_result
 from kopt_kb.kernels.ceilings import environment
@@ -39,75 +44,8 @@ from kopt_kb.kernels.timing import interleave
 from kopt_kb.problem.tolerances import tolerance_of
 
 DTYPE, DTYPES = "bf16", {"fp8_gemm": "fp8"}
-ROWS = [(8192, 4096), (16384, 8192), (4096, 16384)]
-ONE_ROW, TWO_PASS = {"VARIANT": "single_pass", "BLOCK_ROWS": 1}, {"VARIANT": "two_pass", "BLOCK_ROWS": 1}
-PERSISTENT = {"VARIANT": "persistent", "BLOCK_ROWS": 1}
-_CHUNKED = [
-    {**TWO_PASS, "BLOCK_COLS": cols, "num_warps": warps, "num_stages": 1, "STREAM": stream}
-    for cols, warps in [(2048, 4), (4096, 4), (4096, 8), (4096, 16), (8192, 8), (8192, 16), (16384, 16), (16384, 32)]
-    for stream in (False, True)
-]  # fmt: skip
-_WHOLE = [{**ONE_ROW, "num_warps": warps, "STREAM": stream} for warps in (4, 8, 16, 32) for stream in (False, True)]
-_WALKED = [
-    {**PERSISTENT, "num_warps": warps, "PROGRAMS_PER_SM": programs, "num_stages": stages, "STREAM": True}
-    for warps, programs in [(8, 4), (8, 8), (16, 2), (16, 4), (32, 1), (32, 2)] for stages in (1, 2)
-]  # fmt: skip
-_TILES = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8}
-_PRODUCTS = [{**_TILES, "VARIANT": "persistent", "HALVES": True, "num_stages": 4, "GROUP_M": one} for one in (4, 8, 16)]
-_PRODUCTS += [{**_TILES, "VARIANT": "roles", "num_stages": 4, "GROUP_M": one} for one in (2, 4, 8, 16)]
-_THIN = [
-    {"VARIANT": kind, "BLOCK_M": 16, "BLOCK_N": n, "BLOCK_K": k, "num_warps": 4, "num_stages": s, "GROUP_M": 1}
-    for kind in ("pointers", "descriptors")
-    for n, k, s in [(64, 128, 5), (64, 256, 4), (32, 256, 5), (32, 256, 6), (64, 128, 6), (128, 128, 4)]
-]
-_QUERIES = [{"VARIANT": "rows", "BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 3}]
-_QUERIES += [
-    {"VARIANT": "roles", "TOGETHER": together, "TURNS": turns, "num_stages": 2}
-    for together, turns in [(2, True), (4, True), (4, False), (8, True)]
-]
-_BLOCKS = [
-    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": group}
-    for n, stages, held in [(256, 4, False), (256, 4, True), (128, 6, False)] for group in (4, 8, 16)
-]  # fmt: skip
-_BLOCKS += [{"VARIANT": "persistent", "BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8, "num_stages": 5, "GROUP_M": 8}]
-_FEW = [
-    {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": n, "num_warps": warps, "num_stages": stages, "GROUP_M": 1}
-    for n, warps, stages in [
-        (16, 1, 8), (16, 2, 8), (16, 4, 8), (32, 1, 6), (32, 2, 6), (32, 2, 8), (32, 4, 6), (32, 4, 8), (64, 4, 6),
-        (64, 4, 8),
-    ]
-]  # fmt: skip
-_LOW = [
-    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": 1}
-    for n, stages in [(64, 8), (128, 6)]
-    for held in (False, True)
-] + [
-    {"VARIANT": "pointers", "BLOCK_M": high, "BLOCK_N": n, "num_warps": 4, "num_stages": stages, "GROUP_M": 1}
-    for high, n, stages in [(128, 32, 5), (128, 64, 4), (64, 64, 5), (64, 128, 4)]
-]  # fmt: skip
-CASES: list[tuple[str, tuple[int, ...], list[dict[str, Any]]]] = [
-    *(("attention", shape, _QUERIES) for shape in [(4, 32, 4096, 128), (1, 32, 16384, 128)]),
-    *(("layer_norm", shape, [*_CHUNKED, *_WHOLE, *_WALKED]) for shape in reversed(ROWS)),
-    ("matmul", (16, 8192, 8192), _THIN),
-    *(("matmul", shape, _PRODUCTS) for shape in [(4096, 4096, 4096), (8192, 8192, 8192), (2048, 14336, 4096)]),
-    *(("rms_norm", shape, [*_CHUNKED, *_WHOLE, *_WALKED]) for shape in ROWS),
-    *(("softmax", shape, [
-        {**one, "RECIPROCAL": True} for one in [*_WHOLE, *_WALKED, *({**two, "VARIANT": "online"} for two in _CHUNKED)]
-    ]) for shape in ROWS),
-    *(("cross_entropy", shape, [
-        {"VARIANT": kind, "BLOCK": block, "num_warps": warps, "num_stages": 1}
-        for kind in ("rows", "lanes") for block, warps in [(2048, 4), (4096, 4), (4096, 8), (8192, 8)]
-    ]) for shape in [(8192, 32000), (4096, 128256)]),
-    *(("fp8_gemm", shape, _BLOCKS) for shape in [
-        (4096, 4096, 4096), (8192, 8192, 8192), (4096, 24576, 1536), (4096, 7168, 16384)
-    ]),
-    ("fp8_gemm", (128, 7168, 16384), _LOW),
-    ("fp8_gemm", (16, 8192, 8192), _FEW),
-    ("swiglu", (8192, 14336), [
-        {"BLOCK": b, "num_warps": w} for b, w in [(1024, 4), (2048, 4), (2048, 8), (4096, 4), (4096, 8), (8192, 8)]
-    ]),
-]  # fmt: skip
-"""Kernel file, shape and the settings that contend, the most wanted first."""
+LEAST_S = 2e-3
+"""Seconds that a graph of launches takes at least where bytes decide: what a launch costs the host is then below it."""
 
 
 def _eager() -> dict[str, Callable[..., Any]]:
@@ -211,7 +149,7 @@ def _of_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def is_context(name: str) -> bool:
     """Return whether a contender does other work: it is timed, and neither checked nor an opponent."""
-    return name == "copy" or name.startswith("context ")
+    return name.startswith(("copy", "context "))
 
 
 def named(config: dict[str, Any]) -> str:
@@ -274,9 +212,18 @@ class Buffers:
         copies = max(2, min(8, -(-4 * cache // self.bytes)))
         self.inputs = [first, *(tuple(one.clone() for one in first) for _ in range(copies - 1))]
         self.outs = [torch.empty(self.reference.shape, dtype=torch.bfloat16, device="cuda") for _ in self.inputs]
+        self.name, self.pool = name, torch.cuda.graph_pool_handle()
+
+    @property
+    def launches(self) -> int:
+        """Launches of a graph: two of each buffer, of what only moves bytes 2 ms."""
+        least = LEAST_S * 2.5e12 / self.bytes if self.name in KINDS else 2
+        return len(self.outs) * max(1, math.ceil(least / len(self.outs)))
 
     def copies(self) -> dict[str, Any]:
-        """Return a copy that moves the same bytes: half of them read, half written."""
+        """Return what moves the same bytes: the inputs themselves where they are all, else half read, half written."""
+        if self.name in KINDS:
+            return passes(self.name)
         pairs = [tuple(torch.empty(self.bytes // 2, dtype=torch.int8, device="cuda") for _ in "ab") for _ in self.outs]
         at = {id(out): pair for out, pair in zip(self.outs, pairs, strict=True)}
         return {"copy": lambda _, out: at[id(out)][1].copy_(at[id(out)][0])}
@@ -303,55 +250,73 @@ class Buffers:
 
 
 def graph_of(function: Callable[..., Any], buffers: Buffers, launches: int) -> Callable[[], float]:
-    """Return a timer of one launch, in seconds: a graph of several over all buffers."""
-    stream, graph, kept = torch.cuda.Stream(), torch.cuda.CUDAGraph(), []
+    """Return a timer of one launch, in seconds: a graph of several over all buffers.
+
+    Results are taken anew from one pool for all contenders, so that they write to the same addresses; as many are kept
+    as there are inputs, so that they share no memory.
+    """
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    kept: collections.deque[Any] = collections.deque(maxlen=len(buffers.outs))
     places = [place % len(buffers.outs) for place in range(launches)]
+    # What only moves bytes makes its result as the opponents do.
+    outs = [None] * len(buffers.outs) if buffers.name in KINDS else buffers.outs
     with torch.cuda.stream(stream):
-        function(buffers.inputs[0], buffers.outs[0])
+        function(buffers.inputs[0], outs[0])
     stream.synchronize()
-    with torch.cuda.graph(graph, stream=stream):
-        # Kept, so that results share no memory.
-        kept += [function(buffers.inputs[place], buffers.outs[place]) for place in places]
+    with torch.cuda.graph(graph, pool=buffers.pool, stream=stream):
+        for place in places:
+            kept.append(function(buffers.inputs[place], outs[place]))
     start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def timed() -> float:
+        torch.cuda._sleep(100_000)  # cycles in which the host sends the graph, so that its start is not timed
         start.record()
         graph.replay()
         stop.record()
         stop.synchronize()
-        return float(start.elapsed_time(stop)) * 1e-3 / (launches if kept else 1)
+        return float(start.elapsed_time(stop)) * 1e-3 / launches
 
     timed()
     return timed
+
+
+def median_95(ratios: list[float]) -> list[float]:
+    """Return what the median lies between with 95 % confidence, from the order of the samples alone."""
+    ordered, half = sorted(ratios), 0.98 * math.sqrt(len(ratios))
+    middle = len(ordered) / 2
+    low, high = max(0, math.floor(middle - half)), min(len(ordered) - 1, math.ceil(middle + half) - 1)
+    return [round(ordered[low], 4), round(ordered[high], 4)]
 
 
 def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
     """Measure one shape: all contenders briefly, then the best kernels and opponents at length."""
     buffers = Buffers(name, shape)
     good, left = buffers.checked(contenders(name, shape, configs, buffers) | buffers.copies())
-    launches = max(2, len(buffers.outs))
     timers = {}
     for one, function in good.items():
         try:
-            timers[one] = graph_of(function, buffers, launches)
+            timers[one] = graph_of(function, buffers, buffers.launches)
         except Exception as error:  # noqa: BLE001 - what cannot be captured is named
             left[one] = f"{type(error).__name__}: {str(error)[:200]}"
     torch.cuda.synchronize()
     brief = dict(zip(timers, map(statistics.median, interleave(list(timers.values()), 5)), strict=True))
     kernels = sorted((one for one in brief if one.startswith("kb")), key=brief.__getitem__)
     others = sorted((one for one in brief if not one.startswith("kb") and not is_context(one)), key=brief.__getitem__)
-    last = [*kernels[:3], *others[:4], "copy"]
+    copy = min((one for one in brief if one.startswith("copy")), key=brief.__getitem__)
+    last = [*kernels[:3], *others[:4], copy]
     samples = dict(zip(last, interleave([timers[one] for one in last], rounds), strict=True))
     medians = {one: statistics.median(times) for one, times in samples.items()}
     best, rival = min(kernels[:3], key=medians.__getitem__), min(others[:4], key=medians.__getitem__)
 
-    def over(other: str) -> float:
-        return statistics.median(a / b for a, b in zip(samples[other], samples[best], strict=True))
+    def over(other: str) -> list[float]:
+        return [a / b for a, b in zip(samples[other], samples[best], strict=True)]
 
     return {
         "op": name, "shape": "x".join(map(str, shape)), "dtype": DTYPES.get(name, DTYPE),
         "best": best, "opponent": rival,
-        "over_opponent": round(over(rival), 4), "over_copy": round(over("copy"), 4), "bytes": buffers.bytes,
+        "over_opponent": round(statistics.median(over(rival)), 4), "over_opponent_95": median_95(over(rival)),
+        "copy": copy, "over_copy": round(statistics.median(over(copy)), 4), "over_copy_95": median_95(over(copy)),
+        "bytes": buffers.bytes, "launches": buffers.launches, "rounds": rounds,
         "median_us": {one: round(1e6 * seconds, 2) for one, seconds in medians.items()},
         "context_us": {one[8:]: round(1e6 * brief[one], 2) for one in brief if one.startswith("context ")},
         "brief_us": {one: round(1e6 * seconds, 2) for one, seconds in brief.items()}, "left_out": left,
@@ -432,6 +397,8 @@ def main() -> None:
         one for one in CASES
         if not args.only or one[0] in args.only or f"{one[0]}:{'x'.join(map(str, one[1]))}" in args.only
     ]  # fmt: skip
+    if args.only:
+        wanted.sort(key=lambda one: next(at for at, word in enumerate(args.only) if word.split(":")[0] == one[0]))
     os.environ.setdefault("KB_RECORD_TARGET", "sm_90")
     warming = list(_warming(wanted))
     prepare(wanted, args.budget_s * 0.35)

@@ -52,11 +52,11 @@ _OURS: dict[str, list[dict[str, Any]]] = {
     "rms_norm": [*_ONE, *_MORE],
     "layer_norm": [*_ONE, *_MORE],
     "softmax": [
-        {**one, "RECIPROCAL": True, "POWERS": True} for one in [*_ONE, *({**two, "VARIANT": "online"} for two in _MORE)]
-    ],
+        {**one, "RECIPROCAL": True, "POWERS": True, "STREAM_STORES": out} for one in _ONE[1:] for out in (False, True)
+    ] + [{**_MORE[0], "VARIANT": "online", "POWERS": True}],
     "cross_entropy": [
         {"VARIANT": kind, "BLOCK": block, "POWERS": True, "num_warps": warps, "num_stages": 1}
-        for kind, block, warps in [("lanes", 4096, 4), ("lanes", 4096, 8), ("lanes", 8192, 8), ("rows", 8192, 8)]
+        for kind, block, warps in [("parts", 8192, 8), ("parts", 8192, 16), ("parts", 16384, 16), ("parts", 16384, 32)]
     ],
 }  # fmt: skip
 _NORM = """from quack.rmsnorm import RMSNorm

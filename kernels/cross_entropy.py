@@ -14,7 +14,7 @@ OP = "cross_entropy"
 OP_OPTIONS = {"reduction": "none"}
 
 TUNING_SPACE = {
-    "BLOCK": [1024, 2048, 4096, 8192],
+    "BLOCK": [1024, 2048, 4096, 8192, 16384],
     "POWERS": [False, True],
     "num_warps": [2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3, 4],
@@ -28,6 +28,14 @@ VARIANTS = [
         "precondition": "V >= 2048",
         "config": {"VARIANT": "lanes"},
         "knobs": ["BLOCK", "num_warps", "num_stages"],
+    },
+    {
+        "name": "parts",
+        "category": "parallelism",
+        "summary": "a program for each part of a row, and a short second launch that joins them",
+        "precondition": "V >= 8192",
+        "config": {"VARIANT": "parts", "BLOCK": 4096, "num_warps": 8},
+        "knobs": ["BLOCK", "POWERS", "num_warps"],
     },
     {
         "name": "pipelined",
@@ -72,7 +80,7 @@ def cross_entropy_rows(
     """Loss of one row a program: running maximum and sum over chunks of logits, read once."""
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK)
-    top = -float("inf")
+    top = -3.4e38  # below every logit, yet finite: chunks of logits that are all masked make no NaN
     total = 0.0
     for start in tl.range(0, classes, BLOCK, num_stages=STAGES):
         c = start + col
@@ -120,6 +128,45 @@ def cross_entropy_lanes(
     tl.store(loss_ptr + row, loss.to(loss_ptr.dtype.element_ty))
 
 
+@triton.jit
+def cross_entropy_parts(
+    x_ptr, target_ptr, tops_ptr, totals_ptr, picked_ptr, classes, x_stride, BLOCK: tl.constexpr, POWERS: tl.constexpr
+):
+    """Maximum and sum of one part of a row a program: neighbours run together, so memory is read in its order."""
+    part, row = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    first = part * BLOCK
+    c = first + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * x_stride + c, mask=c < classes, other=-float("inf"), eviction_policy="evict_first")
+    target = tl.load(target_ptr + row)
+    if (target >= first) & (target < first + BLOCK):
+        tl.store(picked_ptr + row, tl.load(x_ptr + row * x_stride + target).to(tl.float32))
+    wide = x.to(tl.float32)
+    # Finite: a part without logits must make no NaN.
+    top = tl.maximum(tl.max(wide, axis=0), -3.4e38)
+    place = row * tl.num_programs(0) + part
+    tl.store(tops_ptr + place, top)
+    tl.store(totals_ptr + place, tl.sum(_exp(wide - top, POWERS), axis=0))
+
+
+@triton.jit
+def cross_entropy_joined(
+    tops_ptr, totals_ptr, picked_ptr, loss_ptr, rows, parts,
+    ROWS: tl.constexpr, PARTS: tl.constexpr, POWERS: tl.constexpr,
+):  # fmt: skip
+    """Losses of a block of rows from the maxima and sums of their parts."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    part = tl.arange(0, PARTS)
+    there = (row[:, None] < rows) & (part[None, :] < parts)
+    place = row[:, None] * parts + part[None, :]
+    tops = tl.load(tops_ptr + place, mask=there, other=-3.4e38)
+    totals = tl.load(totals_ptr + place, mask=there, other=0.0)
+    picked = tl.load(picked_ptr + row, mask=row < rows, other=0.0)
+    top = tl.max(tops, axis=1)
+    total = tl.sum(totals * _exp(tops - top[:, None], POWERS), axis=1)
+    loss = top + tl.log(total) - picked
+    tl.store(loss_ptr + row, loss.to(loss_ptr.dtype.element_ty), mask=row < rows)
+
+
 _KERNELS = {"rows": cross_entropy_rows, "lanes": cross_entropy_lanes}
 
 
@@ -139,20 +186,30 @@ def reference(x, target):
 
 
 def default_config(shape, dtype):
-    """Return a good start for a shape: chunks of up to 4096 logits."""
+    """Return a good start for a shape: chunks of up to 4096 logits, of long rows parts in programs of their own."""
+    if shape[1] >= 16384:
+        return {"VARIANT": "parts", "BLOCK": 8192, "POWERS": False, "num_warps": 16, "num_stages": 1}
     block = min(triton.next_power_of_2(shape[1]), 4096)
     warps = max(1, min(block // (512 if dtype != "fp32" else 256), 8))
     return {"VARIANT": "rows", "BLOCK": block, "POWERS": False, "num_warps": warps, "num_stages": 2}
 
 
 def _plan(shape, dtype, config):
+    """Return the launches of a configuration: (kernel, grid, constexprs, launch options) each."""
+    rows, classes = shape
     knobs = default_config(shape, dtype) | (config or {})
-    constexprs = {"BLOCK": max(knobs["BLOCK"], 8), "STAGES": knobs["num_stages"], "POWERS": knobs["POWERS"]}
+    options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
+    block, powers = max(knobs["BLOCK"], 8), knobs["POWERS"]
+    if knobs["VARIANT"] != "parts":
+        constexprs = {"BLOCK": block, "STAGES": knobs["num_stages"], "POWERS": powers}
+        return ((_KERNELS[knobs["VARIANT"]], (rows,), constexprs, options),)
+    parts = triton.cdiv(classes, block)
+    wide = triton.next_power_of_2(parts)
+    high = max(1, 128 // wide)
+    joined = {"ROWS": high, "PARTS": wide, "POWERS": powers}
     return (
-        _KERNELS[knobs["VARIANT"]],
-        (shape[0],),
-        constexprs,
-        {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]},
+        (cross_entropy_parts, (parts, rows), {"BLOCK": block, "POWERS": powers}, options),
+        (cross_entropy_joined, (triton.cdiv(rows, high),), joined, {"num_warps": 1, "num_stages": 1}),
     )
 
 
@@ -162,8 +219,15 @@ def launch(x, target, *, config=None, out=None):
         raise ValueError(f"need x of MxV with unit column stride and M targets, got {x.shape}, {target.shape}")
     out = x.new_empty(x.shape[0]) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == x.dtype)
-    kernel, grid, constexprs, options = _plan(tuple(x.shape), dtype, config)
-    kernel[grid](x, target, out, x.shape[1], x.stride(0), **constexprs, **options)
+    (kernel, grid, constexprs, options), *last = _plan(tuple(x.shape), dtype, config)
+    if not last:
+        kernel[grid](x, target, out, x.shape[1], x.stride(0), **constexprs, **options)
+        return out
+    tops, totals = torch.empty((2, x.shape[0], grid[0]), dtype=torch.float32, device=x.device)
+    picked = torch.empty(x.shape[0], dtype=torch.float32, device=x.device)
+    kernel[grid](x, target, tops, totals, picked, x.shape[1], x.stride(0), **constexprs, **options)
+    kernel, blocks, constexprs, options = last[0]
+    kernel[blocks](tops, totals, picked, out, x.shape[0], grid[0], **constexprs, **options)
     return out
 
 
@@ -172,6 +236,12 @@ def static_cases(shape, dtype, config=None):
     from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
 
     rows, classes = shape
-    kernel, grid, constexprs, options = _plan(shape, dtype, config)
     x, target, loss = TensorSpec((rows, classes), dtype), TensorSpec((rows,), "int64"), TensorSpec((rows,), dtype)
-    return (LaunchCase(kernel, grid, (x, target, loss, classes, classes), constexprs, **options),)
+    (kernel, grid, constexprs, options), *last = _plan(shape, dtype, config)
+    if not last:
+        return (LaunchCase(kernel, grid, (x, target, loss, classes, classes), constexprs, **options),)
+    sums, picked = TensorSpec((rows, grid[0]), "float32"), TensorSpec((rows,), "float32")
+    first = LaunchCase(kernel, grid, (x, target, sums, sums, picked, classes, classes), constexprs, **options)
+    kernel, blocks, constexprs, options = last[0]
+    joined = (sums, sums, picked, loss, rows, grid[0])
+    return first, LaunchCase(kernel, blocks, joined, constexprs, **options)

@@ -17,10 +17,9 @@ EPS = 1e-5
 
 TUNING_SPACE = {
     "BLOCK_ROWS": [1, 2, 4, 8],
-    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192, 16384],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
-    "LATE": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3],
 }
@@ -48,15 +47,7 @@ VARIANTS = [
         "summary": "as many programs as fit, each walking rows with weight and bias kept in registers",
         "precondition": "N <= 32768 and M >= 1024",
         "config": {"VARIANT": "persistent"},
-        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "LATE", "num_warps", "num_stages"],
-    },
-    {
-        "name": "late",
-        "category": "latency_hiding",
-        "summary": "read weight and bias behind the sums: fewer registers hold them, more programs fit",
-        "precondition": "N >= 1024",
-        "config": {"LATE": True},
-        "knobs": ["LATE", "BLOCK_ROWS", "num_warps"],
+        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "num_warps", "num_stages"],
     },
     {
         "name": "stream",
@@ -80,19 +71,8 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def _vector(pointer, col, cols):
-    """Return one value a column in fp32, to stay in the cache."""
-    return tl.load(pointer + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-
-
-@triton.jit
-def _rows_normalised(
-    x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr, LATE: tl.constexpr
-):
-    """Normalise a block of whole rows, variance from centred values.
-
-    `w` and `b` are weight and bias in fp32, or where they lie if `LATE`: they are then read behind the sums.
-    """
+def _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr):
+    """Normalise a block of whole rows, variance from centred values; `w` and `b` are weight and bias in fp32."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
     if STREAM:
@@ -103,9 +83,6 @@ def _rows_normalised(
     # Padded columns would add mean^2 each to the variance.
     centred = tl.where(mask, x - mean[:, None], 0.0)
     scale = tl.rsqrt(tl.sum(centred * centred, axis=1) / cols + eps)
-    if LATE:
-        w = _vector(w, col, cols)
-        b = _vector(b, col, cols)
     y = (centred * scale[:, None] * w[None, :] + b[None, :]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
     if STREAM:
@@ -117,30 +94,29 @@ def _rows_normalised(
 @triton.jit
 def layer_norm_single_pass(
     x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     col = tl.arange(0, BLOCK_COLS)
-    w = w_ptr if LATE else _vector(w_ptr, col, cols)
-    b = b_ptr if LATE else _vector(b_ptr, col, cols)
-    _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
 
 
 @triton.jit
 def layer_norm_persistent(
     x_ptr, w_ptr, b_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
-    STAGES: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows; weight and bias are read once a program."""
     col = tl.arange(0, BLOCK_COLS)
-    w = w_ptr if LATE else _vector(w_ptr, col, cols)
-    b = b_ptr if LATE else _vector(b_ptr, col, cols)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    b = tl.load(b_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
     blocks = tl.cdiv(rows, BLOCK_ROWS)
     for block in tl.range(tl.program_id(0), blocks, tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
+        _rows_normalised(x_ptr, y_ptr, row, col, w, b, rows, cols, x_stride, y_stride, eps, STREAM)
 
 
 @triton.jit
@@ -228,18 +204,17 @@ def reference(x, weight, bias, eps=EPS):
 
 
 def default_config(shape, dtype):
-    """Return a good start for a shape: whole rows in registers, 16 to 32 elements a thread."""
+    """Return a good start for a shape: rows in registers, 16 to 32 elements a thread; long ones from cache again."""
     rows, cols = shape
     wide = triton.next_power_of_2(cols)
     block_rows = max(1, min(2048 // wide, triton.next_power_of_2(rows), 16))
     warps = max(1, min(wide * block_rows // (1024 if dtype != "fp32" else 512), 16))
     return {
-        "VARIANT": "single_pass",
+        "VARIANT": "single_pass" if wide <= 8192 else "three_pass",
         "BLOCK_ROWS": block_rows,
-        "BLOCK_COLS": 0,
+        "BLOCK_COLS": 0 if wide <= 8192 else 16384,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
-        "LATE": False,
         "num_warps": warps,
         "num_stages": 1,
     }
@@ -253,7 +228,7 @@ def _plan(shape, dtype, config, multiprocessors):
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
     wide = triton.next_power_of_2(cols)
-    whole = {"BLOCK_ROWS": knobs["BLOCK_ROWS"], "BLOCK_COLS": wide} | {one: knobs[one] for one in ("STREAM", "LATE")}
+    whole = {"BLOCK_ROWS": knobs["BLOCK_ROWS"], "BLOCK_COLS": wide, "STREAM": knobs["STREAM"]}
     stages = {"STAGES": knobs["num_stages"]}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, knobs["BLOCK_ROWS"])

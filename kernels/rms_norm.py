@@ -20,7 +20,6 @@ TUNING_SPACE = {
     "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
-    "LATE": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
     "num_stages": [1, 2, 3, 4],
 }
@@ -32,7 +31,7 @@ VARIANTS = [
         "summary": "hold the whole row in registers, read it once",
         "precondition": "N <= 32768",
         "config": {"VARIANT": "single_pass"},
-        "knobs": ["BLOCK_ROWS", "STREAM", "LATE", "num_warps"],
+        "knobs": ["BLOCK_ROWS", "STREAM", "num_warps"],
     },
     {
         "name": "persistent",
@@ -40,7 +39,7 @@ VARIANTS = [
         "summary": "as many programs as fit, each walking rows with the weight kept in registers",
         "precondition": "N <= 32768 and M >= 1024",
         "config": {"VARIANT": "persistent"},
-        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "LATE", "num_warps", "num_stages"],
+        "knobs": ["BLOCK_ROWS", "PROGRAMS_PER_SM", "STREAM", "num_warps", "num_stages"],
     },
     {
         "name": "two_pass",
@@ -48,15 +47,7 @@ VARIANTS = [
         "summary": "walk a long row in wide chunks twice; the second pass finds it in cache",
         "precondition": "N > 2048",
         "config": {"VARIANT": "two_pass", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
-        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
-    },
-    {
-        "name": "late",
-        "category": "latency_hiding",
-        "summary": "read the weight behind the sums: fewer registers hold them, more programs fit",
-        "precondition": "N >= 1024",
-        "config": {"LATE": True},
-        "knobs": ["LATE", "BLOCK_ROWS", "num_warps"],
+        "knobs": ["BLOCK_ROWS", "BLOCK_COLS", "STREAM", "num_warps"],
     },
     {
         "name": "stream",
@@ -80,16 +71,8 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
 @triton.jit
-def _vector(pointer, col, cols):
-    """Return one value a column in fp32, to stay in the cache."""
-    return tl.load(pointer + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
-
-
-@triton.jit
-def _rows_normalised(
-    x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr, LATE: tl.constexpr
-):
-    """Normalise a block of whole rows; `w` is the weight in fp32, or where it lies if `LATE`: read behind the sum."""
+def _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM: tl.constexpr):
+    """Normalise a block of whole rows; `w` is the weight in fp32."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
     places = x_ptr + row[:, None] * x_stride + col[None, :]
     if STREAM:
@@ -97,8 +80,6 @@ def _rows_normalised(
     else:
         x = tl.load(places, mask=mask, other=0.0).to(tl.float32)
     scale = tl.rsqrt(tl.sum(x * x, axis=1) / cols + eps)
-    if LATE:
-        w = _vector(w, col, cols)
     y = (x * scale[:, None] * w[None, :]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
     if STREAM:
@@ -110,53 +91,54 @@ def _rows_normalised(
 @triton.jit
 def rms_norm_single_pass(
     x_ptr, w_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     col = tl.arange(0, BLOCK_COLS)
-    w = w_ptr if LATE else _vector(w_ptr, col, cols)
-    _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM)
 
 
 @triton.jit
 def rms_norm_persistent(
     x_ptr, w_ptr, y_ptr, rows, cols, x_stride, y_stride, eps,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, LATE: tl.constexpr,
-    STAGES: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows; the weight is read once a program."""
     col = tl.arange(0, BLOCK_COLS)
-    w = w_ptr if LATE else _vector(w_ptr, col, cols)
+    w = tl.load(w_ptr + col, mask=col < cols, other=0.0, eviction_policy="evict_last").to(tl.float32)
     blocks = tl.cdiv(rows, BLOCK_ROWS)
     for block in tl.range(tl.program_id(0), blocks, tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM, LATE)
+        _rows_normalised(x_ptr, y_ptr, row, col, w, rows, cols, x_stride, y_stride, eps, STREAM)
 
 
 @triton.jit
 def rms_norm_two_pass(
-    x_ptr, w_ptr, y_ptr, x_stride, y_stride, eps,
-    COLS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STAGES: tl.constexpr,
+    x_ptr, w_ptr, y_ptr, rows, x_stride, y_stride, eps,
+    COLS: tl.constexpr, BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr,
+    STAGES: tl.constexpr,
 ):  # fmt: skip
-    """One row a program in chunks: squares first, then the scaled row; the row's width is known when it is compiled."""
-    row = tl.program_id(0).to(tl.int64)
-    col = tl.arange(0, BLOCK_COLS)
-    squares = tl.zeros((BLOCK_COLS,), dtype=tl.float32)
+    """A block of rows in chunks: squares first, then the scaled rows; their width is known when it is compiled."""
+    row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)[:, None]
+    col = tl.arange(0, BLOCK_COLS)[None, :]
+    there = row < rows
+    squares = tl.zeros((BLOCK_ROWS, BLOCK_COLS), dtype=tl.float32)
     for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
+        x = tl.load(x_ptr + row * x_stride + c, mask=there & (c < COLS), other=0.0, eviction_policy="evict_last")
         squares += x.to(tl.float32) * x.to(tl.float32)
-    scale = tl.rsqrt(tl.sum(squares, axis=0) / COLS + eps)
+    scale = tl.rsqrt(tl.sum(squares, axis=1) / COLS + eps)[:, None]
     for start in tl.range(0, COLS, BLOCK_COLS, num_stages=STAGES):
         c = start + col
-        x = tl.load(x_ptr + row * x_stride + c, mask=c < COLS, other=0.0, eviction_policy="evict_first")
+        x = tl.load(x_ptr + row * x_stride + c, mask=there & (c < COLS), other=0.0, eviction_policy="evict_first")
         w = tl.load(w_ptr + c, mask=c < COLS, other=0.0, eviction_policy="evict_last")
         y = (x.to(tl.float32) * scale * w.to(tl.float32)).to(y_ptr.dtype.element_ty)
         if STREAM:
-            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS, cache_modifier=".cs")
+            tl.store(y_ptr + row * y_stride + c, y, mask=there & (c < COLS), cache_modifier=".cs")
         else:
-            tl.store(y_ptr + row * y_stride + c, y, mask=c < COLS)
+            tl.store(y_ptr + row * y_stride + c, y, mask=there & (c < COLS))
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
@@ -188,7 +170,6 @@ def default_config(shape, dtype):
         "BLOCK_COLS": 0,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
-        "LATE": False,
         "num_warps": warps,
         "num_stages": 1,
     }
@@ -199,14 +180,14 @@ def _plan(shape, dtype, config, multiprocessors):
     rows, cols = shape
     knobs = default_config(shape, dtype) | (config or {})
     block_rows = knobs["BLOCK_ROWS"]
-    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols)}
-    whole |= {name: knobs.get(name, False) for name in ("STREAM", "LATE")}
+    whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols), "STREAM": knobs.get("STREAM", False)}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "two_pass":
         width = min(knobs["BLOCK_COLS"] or 4096, triton.next_power_of_2(cols))
         chunked = {"COLS": cols, "BLOCK_COLS": width, "STREAM": knobs.get("STREAM", False)}
-        return rms_norm_two_pass, (rows,), chunked | {"STAGES": knobs["num_stages"]}, options
+        chunked |= {"BLOCK_ROWS": block_rows, "STAGES": knobs["num_stages"]}
+        return rms_norm_two_pass, (blocks,), chunked, options
     if knobs["VARIANT"] == "persistent":
         programs = multiprocessors * knobs.get("PROGRAMS_PER_SM", 4) if multiprocessors else blocks
         return rms_norm_persistent, (min(blocks, programs),), whole | {"STAGES": knobs["num_stages"]}, options
@@ -232,7 +213,7 @@ def launch(x, weight, eps=EPS, *, config=None, out=None):
     out = torch.empty_like(x) if out is None else out
     dtype = next(name for name, one in _DTYPES.items() if one == x.dtype)
     kernel, grid, constexprs, options = _plan(tuple(x.shape), dtype, config, _multiprocessors(x.device))
-    width = () if "COLS" in constexprs else x.shape
+    width = x.shape[:1] if "COLS" in constexprs else x.shape
     kernel[grid](x, weight, out, *width, x.stride(0), out.stride(0), eps, **constexprs, **options)
     return out
 
@@ -244,5 +225,5 @@ def static_cases(shape, dtype, config=None):
     rows, cols = shape
     kernel, grid, constexprs, options = _plan(shape, dtype, config, None)
     x, weight = TensorSpec((rows, cols), dtype), TensorSpec((cols,), dtype)
-    width = () if "COLS" in constexprs else (rows, cols)
+    width = (rows,) if "COLS" in constexprs else (rows, cols)
     return (LaunchCase(kernel, grid, (x, weight, x, *width, cols, cols, EPS), constexprs, **options),)

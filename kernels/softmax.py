@@ -18,6 +18,7 @@ TUNING_SPACE = {
     "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
+    "STREAM_STORES": [False, True],
     "RECIPROCAL": [False, True],
     "POWERS": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],
@@ -31,7 +32,7 @@ VARIANTS = [
         "summary": "hold the whole row in registers, read it once",
         "precondition": "N <= 32768",
         "config": {"VARIANT": "single_pass"},
-        "knobs": ["BLOCK_ROWS", "STREAM", "num_warps"],
+        "knobs": ["BLOCK_ROWS", "STREAM", "POWERS", "num_warps"],
     },
     {
         "name": "persistent",
@@ -47,7 +48,7 @@ VARIANTS = [
         "summary": "maximum and sum in one pass over chunks, result in a second that finds the row in cache",
         "precondition": "N > 2048",
         "config": {"VARIANT": "online", "BLOCK_COLS": 4096, "BLOCK_ROWS": 1, "num_stages": 1},
-        "knobs": ["BLOCK_COLS", "STREAM", "num_warps"],
+        "knobs": ["BLOCK_COLS", "STREAM", "POWERS", "num_warps"],
     },
     {
         "name": "stream",
@@ -74,6 +75,14 @@ VARIANTS = [
         "knobs": ["POWERS", "num_warps"],
     },
     {
+        "name": "stream_stores",
+        "category": "caching",
+        "summary": "mark written rows alone as used once: what is read next keeps the cache",
+        "precondition": "M >= 64",
+        "config": {"STREAM_STORES": True},
+        "knobs": ["STREAM_STORES", "num_warps"],
+    },
+    {
         "name": "wide_program",
         "category": "memory_access",
         "summary": "several short rows in one program, so that each thread has 16-byte loads in flight",
@@ -95,7 +104,7 @@ def _exp(x, POWERS: tl.constexpr):
 @triton.jit
 def _rows_softmax(
     x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride,
-    STREAM: tl.constexpr, RECIPROCAL: tl.constexpr, POWERS: tl.constexpr,
+    STREAM: tl.constexpr, STREAM_STORES: tl.constexpr, RECIPROCAL: tl.constexpr, POWERS: tl.constexpr,
 ):  # fmt: skip
     """Softmax of a block of whole rows."""
     mask = (row[:, None] < rows) & (col[None, :] < cols)
@@ -111,7 +120,7 @@ def _rows_softmax(
     else:
         y = (e / tl.sum(e, axis=1)[:, None]).to(y_ptr.dtype.element_ty)
     target = y_ptr + row[:, None] * y_stride + col[None, :]
-    if STREAM:
+    if STREAM or STREAM_STORES:
         tl.store(target, y, mask=mask, cache_modifier=".cs")
     else:
         tl.store(target, y, mask=mask)
@@ -120,26 +129,28 @@ def _rows_softmax(
 @triton.jit
 def softmax_single_pass(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STREAM_STORES: tl.constexpr,
+    RECIPROCAL: tl.constexpr,
     POWERS: tl.constexpr,
 ):  # fmt: skip
     """One block of rows a program, each row once from memory."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
     col = tl.arange(0, BLOCK_COLS)
-    _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL, POWERS)
+    _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, STREAM_STORES, RECIPROCAL, POWERS)
 
 
 @triton.jit
 def softmax_persistent(
     x_ptr, y_ptr, rows, cols, x_stride, y_stride,
-    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, RECIPROCAL: tl.constexpr,
+    BLOCK_ROWS: tl.constexpr, BLOCK_COLS: tl.constexpr, STREAM: tl.constexpr, STREAM_STORES: tl.constexpr,
+    RECIPROCAL: tl.constexpr,
     POWERS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the blocks of rows."""
     col = tl.arange(0, BLOCK_COLS)
     for block in tl.range(tl.program_id(0), tl.cdiv(rows, BLOCK_ROWS), tl.num_programs(0), num_stages=STAGES):
         row = (block * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)).to(tl.int64)
-        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, RECIPROCAL, POWERS)
+        _rows_softmax(x_ptr, y_ptr, row, col, rows, cols, x_stride, y_stride, STREAM, STREAM_STORES, RECIPROCAL, POWERS)
 
 
 @triton.jit
@@ -202,6 +213,7 @@ def default_config(shape, dtype):
         "BLOCK_COLS": 0,
         "PROGRAMS_PER_SM": 4,
         "STREAM": False,
+        "STREAM_STORES": False,
         "RECIPROCAL": False,
         "POWERS": False,
         "num_warps": warps,
@@ -215,7 +227,7 @@ def _plan(shape, dtype, config, multiprocessors):
     knobs = default_config(shape, dtype) | (config or {})
     block_rows = knobs["BLOCK_ROWS"]
     whole = {"BLOCK_ROWS": block_rows, "BLOCK_COLS": triton.next_power_of_2(cols)}
-    whole |= {name: knobs.get(name, False) for name in ("STREAM", "RECIPROCAL", "POWERS")}
+    whole |= {name: knobs.get(name, False) for name in ("STREAM", "STREAM_STORES", "RECIPROCAL", "POWERS")}
     options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
     blocks = triton.cdiv(rows, block_rows)
     if knobs["VARIANT"] == "online":

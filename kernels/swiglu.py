@@ -15,7 +15,7 @@ OP = "swiglu"
 
 OP_OPTIONS: dict[str, object] = {}
 
-TUNING_SPACE = {"BLOCK": [512, 1024, 2048, 4096, 8192], "POWERS": [False, True], "num_warps": [1, 2, 4, 8, 16]}
+TUNING_SPACE = {"BLOCK": [256, 512, 1024, 2048, 4096, 8192], "POWERS": [False, True], "num_warps": [1, 2, 4, 8, 16]}
 
 VARIANTS = [
     {
@@ -23,7 +23,7 @@ VARIANTS = [
         "category": "memory_access",
         "summary": "more elements a program, so that each thread has several 16-byte loads in flight",
         "precondition": "elements >= 1048576",
-        "config": {"BLOCK": 4096},
+        "config": {"BLOCK": 4096, "num_warps": 4},
         "knobs": ["BLOCK", "num_warps"],
     },
     {
@@ -68,10 +68,10 @@ def reference(a, b):
     return wide / (1 + torch.exp(-wide)) * b.double()
 
 
-def default_config(shape, dtype):
-    """Return a good start for a shape: 16 bytes a thread and input, twice."""
-    block = 2048 if dtype != "fp32" else 1024
-    return {"BLOCK": min(block, triton.next_power_of_2(math.prod(shape))), "POWERS": False, "num_warps": 4}
+def default_config(shape, _dtype):
+    """Return a good start for a shape: four elements a thread."""
+    block = min(1024, triton.next_power_of_2(math.prod(shape)))
+    return {"BLOCK": block, "POWERS": False, "num_warps": max(1, block // 128)}
 
 
 def _plan(shape, dtype, config):
