@@ -34,6 +34,25 @@ from tests.kopt_kb.runners.small_record import CODE
 MakeReplayed = Callable[..., Campaign]
 
 
+class Skipping:
+    """A clock on which only waiting takes time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.skipped_s, self._real = 1e6, time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: self.skipped_s + 1e-4 * self._real())
+        monkeypatch.setattr(time, "sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.skipped_s += seconds
+
+    def until(self, took_s: float, ends_at: float) -> None:
+        """Wait as something that keeps to its moment does."""
+        left_s = ends_at - time.monotonic()
+        self.sleep(max(0.0, min(took_s, left_s)))
+        if took_s > left_s:
+            raise TimeoutError
+
+
 @pytest.fixture
 def registry(wiki_root: Any) -> Registry:
     """The invented wiki."""
@@ -101,19 +120,18 @@ def test_without_a_profiler_the_loop_goes_on(
 
 @pytest.mark.parametrize("kind", ["check", "timing", "evidence"])
 def test_a_budget_bounds_every_step(
-    replayed: MakeReplayed, replaying: Any, workspace: Workspace, kind: str, ncu: ModuleType, registry: Registry
-) -> None:
+    replayed: MakeReplayed, replaying: Any, workspace: Workspace, kind: str, ncu: ModuleType, registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     """What runs when the seconds are over is ended; it decides nothing, and the next call begins it again."""
+    Skipping(monkeypatch)
     executor, said = replaying(ncu.report), list[str]()
     with replayed(executor, 2.0, say=said.append) as campaign:
         campaign.run(Budget(rounds=0))
         executor.takes_s[kind] = 600.0
-        for seconds in (1.0, 10.0, 100.0):  # a busy machine takes its time to get there
-            begin = time.monotonic()
-            report = campaign.run(Budget(seconds_s=seconds))
-            assert time.monotonic() - begin < 400.0
-            if report.state == "VALIDATE":
-                break
+        begin = time.monotonic()
+        report = campaign.run(Budget(seconds_s=100.0))
+        assert time.monotonic() - begin < 105.0
         assert (report.stop, report.state) == (None, "VALIDATE")
         assert said[-1] == "the budget is spent at VALIDATE: the campaign stays open"
         (cut,) = [run for run in campaign.state().rounds[-1].runs.values() if run.started.gate == kind]
@@ -155,8 +173,11 @@ def test_a_first_profile_is_left_out_of_a_short_call(replayed: MakeReplayed, rep
     assert "evidence" not in executor.asked
 
 
-def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any) -> None:
+def test_a_budget_bounds_the_baseline_too(
+    replayed: MakeReplayed, replaying: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However often it is cut off, it is no failure of the kernel."""
+    Skipping(monkeypatch)
     executor = replaying()
     executor.takes_s["check"] = 60.0
     with replayed(executor) as campaign:
@@ -166,26 +187,7 @@ def test_a_budget_bounds_the_baseline_too(replayed: MakeReplayed, replaying: Any
         assert campaign.run(Budget(rounds=0)).baseline == "v0"
 
 
-class Skipping:
-    """A clock on which only waiting takes time."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.skipped_s, self._real = 1e6, time.monotonic
-        monkeypatch.setattr(time, "monotonic", lambda: self.skipped_s + 1e-4 * self._real())
-        monkeypatch.setattr(time, "sleep", self.sleep)
-
-    def sleep(self, seconds: float) -> None:
-        self.skipped_s += seconds
-
-    def until(self, took_s: float, ends_at: float) -> None:
-        """Wait as something that keeps to its moment does."""
-        left_s = ends_at - time.monotonic()
-        self.sleep(max(0.0, min(took_s, left_s)))
-        if took_s > left_s:
-            raise TimeoutError
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_call_ends_within_five_seconds_of_its_budget(
     replayed: MakeReplayed, replaying: Any, ncu: ModuleType, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
@@ -212,8 +214,11 @@ def test_a_call_ends_within_five_seconds_of_its_budget(
     assert max(late_s) < 5.0, late_s
 
 
-def test_a_hang_within_the_budget_is_the_candidates(replayed: MakeReplayed, replaying: Any) -> None:
+def test_a_hang_within_the_budget_is_the_candidates(
+    replayed: MakeReplayed, replaying: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only what the budget ends is begun again."""
+    Skipping(monkeypatch)
     executor = replaying()
     with replayed(executor, 2.0) as campaign:
         campaign.run(Budget(rounds=0))
