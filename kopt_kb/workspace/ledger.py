@@ -12,6 +12,9 @@ from kopt_kb.workspace.rounds import Round
 
 __all__ = ["OPEN", "LedgerEntry", "ledger_of"]
 
+_UNTRIED = frozenset(f"gate {gate}" for gate in ("lint", "limits", "build", "correctness"))
+"""Rules by which a candidate went before anybody could time it."""
+
 OPEN: frozenset[OpportunityState] = frozenset({"untried", "unexplained", "hypothesis"})
 """States that still ask for something."""
 
@@ -72,4 +75,9 @@ def _entry(opportunity: Opportunity, rounds: Mapping[int, Round]) -> LedgerEntry
     evidence = replace(opportunity, evidence=(*opportunity.evidence, taken.decided_seq))
     if taken.accepted:
         return LedgerEntry(evidence, "closed", f"accepted: {taken.decided.rule}")
-    return LedgerEntry(evidence, "dismissed", f"{taken.decided.decision}: {taken.decided.rule}")
+    said = f"{taken.decided.decision}: {taken.decided.rule}"
+    if taken.decided.decision == "unverified" or (
+        taken.decided.rule.removesuffix(" (quick)") in _UNTRIED and not taken.decided.measured
+    ):
+        return LedgerEntry(evidence, "untried", said)  # what could not be measured refutes nothing
+    return LedgerEntry(evidence, "dismissed", said)

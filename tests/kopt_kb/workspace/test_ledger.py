@@ -34,10 +34,10 @@ def test_the_last_event_of_each_counts_and_the_largest_stands_first() -> None:
 @pytest.mark.parametrize(
     ("decision", "state", "is_open"),
     [(None, "hypothesis", True), ("accept", "closed", False), ("rollback", "dismissed", False),
-     ("unverified", "dismissed", False)],
+     ("unverified", "untried", True)],
 )  # fmt: skip
 def test_the_decision_of_the_round_is_what_became_of_it(decision: str | None, state: str, is_open: bool) -> None:
-    """An accepted round closes it, any other dismisses it with the rule; the decision becomes evidence."""
+    """An accepted round closes it, one that is not faster dismisses it, one that says nothing leaves it open."""
     taken = replace(ONE, state="hypothesis", round=2, evidence=(7, 30))
     (entry,) = ledger_of({1: ONE, 5: taken}, {2: _round(2, decision)}, 1)
     assert (entry.state, entry.is_open) == (state, is_open)
@@ -45,3 +45,14 @@ def test_the_decision_of_the_round_is_what_became_of_it(decision: str | None, st
         assert entry.opportunity.evidence == (7, 30, 40)
         assert "R3 improved" in entry.reason
         assert entry.to_json()["evidence"] == [7, 30, 40]
+
+
+@pytest.mark.parametrize(("rule", "state"), [("gate build", "untried"), ("gate lint (quick)", "untried"),
+                                             ("gate timing", "dismissed"), ("unchanged", "dismissed")])  # fmt: skip
+def test_a_candidate_that_nobody_could_time_dismisses_nothing(rule: str, state: str) -> None:
+    """It did not build, or was refused before: that says nothing of what its change could gain."""
+    made = _round(2, "rollback")
+    assert made.decided is not None
+    made = replace(made, decided=replace(made.decided, rule=rule, measured=()))
+    (entry,) = ledger_of({5: replace(ONE, state="hypothesis", round=2)}, {2: made}, 1)
+    assert (entry.state, entry.reason) == (state, f"rollback: {rule}")
