@@ -22,6 +22,14 @@ TUNING_SPACE = {
 
 VARIANTS = [
     {
+        "name": "rows",
+        "category": "parallelism",
+        "summary": "one launch, a program for each row with one running maximum and sum",
+        "precondition": "M >= 64",
+        "config": {"VARIANT": "rows"},
+        "knobs": ["BLOCK", "POWERS", "num_warps", "num_stages"],
+    },
+    {
         "name": "lanes",
         "category": "latency_hiding",
         "summary": "a running maximum and sum of every thread, joined once at the end: no exchange between chunks",

@@ -26,6 +26,14 @@ TUNING_SPACE = {
 
 VARIANTS = [
     {
+        "name": "single_pass",
+        "category": "memory_traffic",
+        "summary": "hold the whole row in registers, read it once",
+        "precondition": "N <= 32768",
+        "config": {"VARIANT": "single_pass"},
+        "knobs": ["BLOCK_ROWS", "STREAM", "num_warps"],
+    },
+    {
         "name": "two_pass",
         "category": "parallelism",
         "summary": "walk a long row in wide chunks twice; the second pass finds it in cache, few registers hold it",

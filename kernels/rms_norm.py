@@ -17,7 +17,7 @@ EPS = 1e-6
 
 TUNING_SPACE = {
     "BLOCK_ROWS": [1, 2, 4, 8],
-    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192, 16384],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
     "num_warps": [1, 2, 4, 8, 16, 32],

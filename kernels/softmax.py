@@ -15,7 +15,7 @@ OP_OPTIONS: dict[str, object] = {}
 
 TUNING_SPACE = {
     "BLOCK_ROWS": [1, 2, 4, 8],
-    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192],
+    "BLOCK_COLS": [0, 1024, 2048, 4096, 8192, 16384],
     "PROGRAMS_PER_SM": [1, 2, 4, 8],
     "STREAM": [False, True],
     "STREAM_STORES": [False, True],

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
+from kopt_kb.kernels.compile.loader import load_module
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.work import work
 
@@ -103,6 +104,20 @@ def test_static_cases_name_every_parameter_of_the_kernel(name, repo_root):
             assert set(case.constexprs) <= set(names)
             assert len(case.args) + len(case.constexprs) == len(names)
             assert case.blocks >= 1
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "softmax", "layer_norm", "cross_entropy", "swiglu"])
+def test_what_contends_for_the_record_is_in_reach_of_the_loop(name, repo_root):
+    """Each setting that the benchmark holds against others is a variant with values of the tuning space."""
+    data = _literals(repo_root, name)
+    variants = {one["config"].get("VARIANT") for one in data["VARIANTS"]}
+    settings = load_module(str(repo_root / "benchmarks" / "record_settings.py")).CASES
+    tried = [config for kernel, _, configs in settings if kernel == name for config in configs]
+    assert tried
+    for config in tried:
+        knobs = {key: value for key, value in config.items() if key != "VARIANT"}
+        assert config.get("VARIANT") in variants
+        assert {key for key, value in knobs.items() if value not in data["TUNING_SPACE"][key]} == set()
 
 
 def test_the_default_configuration_keeps_16_byte_loads_for_long_rows():
