@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from kopt_kb.wiki.lint.lists import SpecList
+from kopt_kb.wiki.lint.lists import SpecList, parts_of
 from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, numbers_in
 from kopt_kb.wiki.lint.products import Mention, ProductNames
 from kopt_kb.wiki.lint.words import (
@@ -24,7 +24,7 @@ from kopt_kb.wiki.lint.words import (
     spaced,
 )
 
-__all__ = ["CITED", "Claim", "TextPlace", "fitting", "of_line"]
+__all__ = ["CITED", "Claim", "TextPlace", "fitting", "of_line", "of_list"]
 
 CITED = re.compile(
     r"<gpu-wiki>/|https?://|\[\^|\]\(|data-?sheet|white ?paper|product (?:page|brief)|\bsource:|isa guide|spec sheet|"
@@ -91,11 +91,13 @@ class TextPlace:
         headings: Titles above it, outermost first.
         about: Products that the nearest title with a name in it names.
         before: The line above, of the same paragraph.
+        plain: Whether the titles from that one on say nothing else: lists below it need no product.
     """
 
     headings: list[str] = field(default_factory=list)
     about: frozenset[str] = frozenset()
     before: str = ""
+    plain: bool = False
 
     @property
     def title(self) -> str:
@@ -152,7 +154,12 @@ def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> It
     if not every:
         return
     mentions, bare = names.mentions(line), names.without(line)
+    if len(mentions) > 1 and (found := list(_of_parts(line, bare, mentions, every, place))):
+        yield from found
+        return
     listed = SpecList.of(bare, mentions, every)
+    if not mentions and place.plain:
+        listed = SpecList.without_name(bare, every)
     found = [one for one in every if _stands_alone(line, one) or (listed is not None and listed.says_more(one))]
     everything = frozenset(name for one in mentions for name in one.platforms)
     for one in found:
@@ -170,6 +177,45 @@ def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> It
             said = listed.sparsity(one) if listed is not None else _sparsity(bare, one)
             cited = CITED.search(line) is not None
             yield Claim(one, platforms, everything | platforms, near, said, specified, cited, clause, open_)
+
+
+def _of_parts(
+    line: str, bare: str, mentions: list[Mention], every: list[HardwareNumber], place: TextPlace
+) -> Iterator[Claim]:
+    """Yield the claims of a line that is several products, each with a list of its own; none for any other line."""
+    lists = []
+    for mention, stretch in parts_of(line, bare, mentions):
+        own = [
+            one for one in every if stretch[one.start : one.start + len(one.text)].strip() and one.start >= mention.end
+        ]
+        listed = SpecList.without_name(stretch, own) if own else None
+        if listed is None:
+            return
+        lists.append((mention, listed, own, stretch))
+    for mention, listed, own, stretch in lists:
+        yield from of_list(stretch, listed, own, mention.platforms, place)
+
+
+def of_list(
+    text: str, listed: SpecList, numbers: list[HardwareNumber], platforms: frozenset[str], place: TextPlace
+) -> Iterator[Claim]:
+    """Yield the claims of a list of numbers that is of some products.
+
+    Args:
+        text: The words of the list, names of hardware blanked.
+        listed: What the list is.
+        numbers: Its numbers.
+        platforms: The products; none yields nothing.
+        place: Where it stands.
+    """
+    words = spaced(text)
+    for one in numbers if platforms and not is_of_system(words) else ():
+        can_be = _list_claim(listed, one, place) if _stands_alone(text, one) or listed.says_more(one) else ()
+        if can_be:
+            yield Claim(
+                one, platforms, platforms, can_be, listed.sparsity(one), listed.certain,
+                CITED.search(text) is not None, words, not listed.certain,
+            )  # fmt: skip
 
 
 def _stands_alone(line: str, number: HardwareNumber) -> bool:

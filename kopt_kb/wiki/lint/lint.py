@@ -13,6 +13,7 @@ from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, of_line
 from kopt_kb.wiki.lint.files import Skipped, texts
 from kopt_kb.wiki.lint.judge import ClaimJudge, TextFinding
 from kopt_kb.wiki.lint.keyed import Keys
+from kopt_kb.wiki.lint.lists import is_plain
 from kopt_kb.wiki.lint.products import Mention, ProductNames
 from kopt_kb.wiki.lint.tables import TextTable
 from kopt_kb.wiki.registry import Registry
@@ -116,7 +117,7 @@ class Linter:
             elif len(line) <= _LONGEST:
                 table, found = self._text(line, number, table, place, lines[number : number + 1])
                 yield from found
-                place = TextPlace(place.headings, place.about, line if line.strip() else "")
+                place = replace(place, before=line if line.strip() else "")
 
     def _text(
         self, line: str, number: int, table: TextTable | None, place: TextPlace, below: list[str]
@@ -132,10 +133,11 @@ class Linter:
         return table, table.row(cells, line, number)
 
     def _place(self, titles: list[tuple[int, str]]) -> TextPlace:
-        for _, title in reversed(titles):
+        for at, (_, title) in reversed(list(enumerate(titles))):
             mentions = self.names.mentions(title)
             if mentions:
-                return TextPlace([text for _, text in titles], _titled(title, mentions))
+                plain = all(is_plain(self.names.without(text)) for _, text in titles[at:])
+                return TextPlace([text for _, text in titles], _titled(title, mentions), plain=plain)
         return TextPlace([text for _, text in titles])
 
 

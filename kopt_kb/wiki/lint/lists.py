@@ -15,7 +15,7 @@ from kopt_kb.wiki.lint.numbers import HardwareNumber
 from kopt_kb.wiki.lint.products import Mention
 from kopt_kb.wiki.lint.words import Meaning, meanings, said_sparsity, spaced
 
-__all__ = ["SpecList"]
+__all__ = ["SpecList", "is_plain", "parts_of"]
 
 _ITEM = re.compile(r",\s|[;|·•]|\s[/+&]\s|\band\b|\bwith\b(?! (?:spars|2:4))")
 _WORD = re.compile(r"[a-z][\w:]*|\d[\w.,:]*")
@@ -28,6 +28,13 @@ _NOUN = re.compile(
     r"bandwidth|bw|l2|llc|cache|infinity|fabric|tensor|matrix|vector|cuda|cores?|sparse|sparsity|without|2:4|non|tdp|"
     r"tbp|tgp|power|board|boost|base|clock|nvlink|pcie|c2c|bus|interface|units?|capacity|lds|shared|per|sm|cu"
 )
+_TITLE = re.compile(
+    r"spec\w*|key|technical|overview|summary|properties|capabilities|features|architecture|highlights|facts|numbers|gen|"
+    r"generation|th|nd|rd|series|family|volta|turing|ampere|ada|hopper|blackwell|rubin|(?:c|r)dna\d?|sm_?\d+a?|"
+    r"gfx\w+|gb|hardware|details|data|sheet|product|model|value|name|type|metric|parameter|config|configuration"
+)
+"""Words of a title or header that is of the part itself, and not of what somebody does with it."""
+_BETWEEN = re.compile(r"(?:[\s,;|/&()*_`-]|\b(?:and|or|vs|versus|compared|to|than|while)\b)*\.?")
 _HAS = re.compile(r"^[^a-z\d]*(?:the )?\s*has\b")
 _BARE: dict[str, tuple[str, ...]] = {
     "op/s": ("peak_compute",),
@@ -63,6 +70,11 @@ class SpecList:
         numbers = [one for one in numbers if not any(each.start <= one.start < each.end for each in mentions)]
         if not mentions or not numbers or mentions[-1].end > numbers[0].start:
             return None
+        return cls.without_name(bare, numbers)
+
+    @classmethod
+    def without_name(cls, bare: str, numbers: Sequence[HardwareNumber]) -> Self | None:
+        """Return the list that a line is whose product stands elsewhere: in a heading, in another cell."""
         words, letters = bare.casefold(), list(bare.casefold())
         for one in numbers:
             letters[one.start : one.start + len(one.text)] = " " * len(one.text)
@@ -95,3 +107,32 @@ class SpecList:
     def sparsity(self, number: HardwareNumber) -> str:
         """Return what its item says about sparsity, else the words before the list."""
         return said_sparsity(self.item(number)) or said_sparsity(self.head)
+
+
+def is_plain(words: str) -> bool:
+    """Whether a title or header, its names of hardware blanked, says nothing but that it is of the part."""
+    return all(
+        any(pattern.fullmatch(word) for pattern in (_FILLER, _NOUN, _TITLE)) for word in _WORD.findall(spaced(words))
+    )
+
+
+def parts_of(line: str, bare: str, mentions: Sequence[Mention]) -> list[tuple[Mention, str]]:
+    """Return each product of a line with its own stretch of it, blank elsewhere; nothing where they run into another.
+
+    `H100: 989 TFLOPS, 3.35 TB/s; MI300X: 1307 TFLOPS, 5.3 TB/s` is two lists.
+    """
+    if len(mentions) < 2 or not is_plain(bare[: mentions[0].start]):
+        return []
+    starts = [one.start for one in mentions] + [len(line)]
+    found = []
+    for one, start, end in zip(mentions, starts, starts[1:], strict=False):
+        stretch = bare[start:end]
+        kept = stretch[: len(stretch) - len(_trailing(stretch))]
+        found.append((one, " " * start + kept + " " * (len(line) - start - len(kept))))
+    return found
+
+
+def _trailing(stretch: str) -> str:
+    """Return the words behind the last item of a stretch that only lead to the next product."""
+    found = re.search(rf"(?:{_BETWEEN.pattern})$", stretch, re.IGNORECASE)
+    return found[0] if found is not None else ""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, fitting
+from kopt_kb.wiki.lint.claims import CITED, Claim, TextPlace, fitting, of_list
+from kopt_kb.wiki.lint.lists import SpecList, is_plain
 from kopt_kb.wiki.lint.numbers import UNIT_WORDS, HardwareNumber, count_numbers, hedge_of, numbers_in, prints_as
 from kopt_kb.wiki.lint.products import ProductNames
 from kopt_kb.wiki.lint.words import (
@@ -87,6 +88,9 @@ class TextTable:
             or is_of_system(spaced(f"{everything} {cells[0]} {cells[1]}"))
         ):
             return
+        if count_numbers(re.sub(r"\([^)]*\)", "", cells[at])) > 1:
+            yield from self._list(cells[at], f"{self.header[at]} {label}", platforms, line, number)
+            return
         parts = (spaced(self.header[at]), spaced(label))
         found = self._number(cells[at], words, parts, number)
         can_be = self._meanings(found, words, everything) if found is not None else ()
@@ -96,6 +100,22 @@ class TextTable:
             placed = replace(found, start=max(line.find(cells[at]), 0) + found.start)
             cited = CITED.search(line) is not None
             yield Claim(placed, platforms, platforms, can_be, sparsity, specified, cited, everything)
+
+    def _list(self, cell: str, around: str, platforms: frozenset[str], line: str, number: int) -> Iterator[Claim]:
+        """Yield the claims of a cell that lists numbers; header and label say nothing but what part it is of."""
+        words = self.names.without(around)
+        if not is_plain(words) or self.names.mentions(cell):
+            return
+        column = max(line.find(cell), 0)
+        numbers = list(numbers_in(cell, number))
+        listed = SpecList.without_name(cell, numbers) if numbers else None
+        if listed is not None:
+            for claim in of_list(cell, replace(listed, head=spaced(words)), numbers, platforms, self.place):
+                yield replace(
+                    claim,
+                    number=replace(claim.number, start=column + claim.number.start),
+                    cited=CITED.search(line) is not None,
+                )
 
     def _meanings(self, number: HardwareNumber, words: str, everything: str) -> tuple[Meaning, ...]:
         can_be = meanings(number.dimension, words) or meanings(number.dimension, everything)

@@ -70,3 +70,78 @@ def test_a_guess_in_a_list(found: Found) -> None:
     """Each hedged number is named."""
     kinds = [one.kind for one in found("H100 SXM: about 989 TFLOPS bf16, 132 SMs, ~3.35 TB/s")]
     assert kinds == ["hedged", "uncited", "hedged"]
+
+
+def wrongs(found: Found, text: str) -> list[str]:
+    """The numbers that contradict."""
+    return [one.text for one in found(text) if one.kind == "contradicts"]
+
+
+def in_table(cell: str, header: str = "Specs", label: str = "MI300X") -> str:
+    """A table with one row."""
+    return f"| GPU | {header} |\n|---|---|\n| {label} | {cell} |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (in_table("163.4 TFLOPS FP64, 304 CUs"), []),
+        (in_table("163.4 TFLOPS FP64, 228 CUs"), ["228 CUs"]),
+        (in_table("192 GB HBM3, 3.2 TB/s, 750 W"), ["3.2 TB/s"]),
+        (in_table("1307 TFLOPS bf16, 5300 TFLOPS bf16"), ["5300 TFLOPS"]),
+        (in_table("600 TFLOPS bf16, 3.2 TB/s"), []),
+        (in_table("600 TFLOPS bf16, 228 CUs", "Measured"), []),
+        (in_table("600 TFLOPS bf16, 228 CUs", "Launch of our server"), []),
+        (in_table("2 warps of 4 TFLOPS bf16, 228 CUs"), []),
+        (
+            "| | MI300X | H100 SXM |\n|---|---|---|\n| Memory | 192 GB, 5.3 TB/s, 304 CUs | 80 GB, 2.0 TB/s, 132 SMs |",
+            ["2.0 TB/s"],
+        ),
+        (
+            "| | MI300X | H100 SXM |\n|---|---|---|\n| Our run | 192 GB, 5.3 TB/s, 304 CUs | 80 GB, 2.0 TB/s, 132 SMs |",
+            [],
+        ),
+    ],
+)
+def test_a_list_in_one_cell(found: Found, text: str, wrong: list[str]) -> None:
+    """Where header, label and cell say nothing but what part it is; a short list may be a measurement."""
+    assert wrongs(found, text) == wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("H100 SXM: 132 SMs, 3.35 TB/s; MI300X: 304 CUs, 5.3 TB/s", []),
+        ("H100 SXM: 132 SMs, 3.35 TB/s; MI300X: 304 CUs, 3.2 TB/s", ["3.2 TB/s"]),
+        ("H100 SXM: 132 SMs, 5.3 TB/s; MI300X: 304 CUs, 5.3 TB/s", ["5.3 TB/s"]),
+        ("H100 SXM (132 SMs, 700 W) vs. MI300X (228 CUs, 750 W)", ["228 CUs"]),
+        ("H100 SXM 650 TFLOPS bf16, MI300X 600 TFLOPS bf16", []),
+        ("H100 SXM 650 TFLOPS bf16, MI300X 2700 TFLOPS bf16", ["2700 TFLOPS"]),
+        ("H100 SXM: 132 SMs, 3.35 TB/s; Gaudi 3: 64 SMs, 3.7 TB/s", []),
+        ("H100 SXM: 132 SMs, 3.35 TB/s; MI300X: 228 CUs in our partition", []),
+        ("Four H100 SXM: 132 SMs, 3.35 TB/s; MI300X: 228 CUs, 5.3 TB/s", []),
+    ],
+)
+def test_several_products_on_one_line(found: Found, text: str, wrong: list[str]) -> None:
+    """Each has its own list; with other words on the line none of it is one."""
+    assert wrongs(found, text) == wrong
+
+
+@pytest.mark.parametrize(
+    ("titles", "line", "wrong"),
+    [
+        ("## NVIDIA H100 SXM", "- 989 TFLOPS bf16", []),
+        ("## NVIDIA H100 SXM", "- 1979 TFLOPS bf16", ["1979 TFLOPS"]),
+        ("## NVIDIA H100 SXM", "- 650 TFLOPS bf16", []),
+        ("## NVIDIA H100 SXM\n### Key specifications", "- 114 SMs, 3.35 TB/s", ["114 SMs"]),
+        ("## Hopper (H100 SXM)", "- Memory: 96 GB HBM3, 3.35 TB/s", ["96 GB"]),
+        ("## Serving Llama on H100 SXM", "- 1979 TFLOPS bf16", []),
+        ("## NVIDIA H100 SXM\n### Our server", "- 1979 TFLOPS bf16", []),
+        ("## NVIDIA H100 SXM\n### Results", "- 1979 TFLOPS bf16", []),
+        ("## H100 SXM and MI300X", "- 5000 TFLOPS bf16", []),
+        ("## NVIDIA H100 SXM", "- 1979 TFLOPS bf16 in a batch", []),
+    ],
+)
+def test_rates_below_a_heading(found: Found, titles: str, line: str, wrong: list[str]) -> None:
+    """A heading that is a product and nothing else, and so the titles below it."""
+    assert wrongs(found, f"{titles}\n\n{line}\n") == wrong
