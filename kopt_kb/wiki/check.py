@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -236,13 +236,16 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     _check_strays(wiki, report)
     _check_index(wiki, report)
     report.faults += list_faults(wiki)
-    report.faults += changed_rows(wiki)
-    report.faults += odd_targets(wiki)
-    report.faults += odd_products(wiki)
-    report.faults += wrongly_none(wiki)
-    report.faults += other_quotes(wiki)
+    report.faults += _beside_others(wiki)
     faults = tuple(dict.fromkeys(report.faults))
     return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))
+
+
+def _beside_others(wiki: Wiki) -> Iterator[Fault]:
+    """Yield what is odd about a row beside other pages, and beside the record of what was read."""
+    yield from changed_rows(wiki)
+    for rule in (odd_targets, odd_products, wrongly_none, other_quotes):
+        yield from rule(wiki)
 
 
 def wiki_of(page: Path) -> Wiki:
@@ -256,7 +259,10 @@ def wiki_of(page: Path) -> Wiki:
 
 
 def check_page(wiki: Wiki, page: Path) -> WikiReport:
-    """Return the report over one page: what it says, what its product needs, and its rules; no index, no other page."""
+    """Return the report over one page: what it says, what its product needs, its rules, how it stands beside others.
+
+    The index, and faults of other pages, are left out; of a target page the rules run on all of its products.
+    """
     path = page.resolve().relative_to(wiki.root).as_posix()
     report = _Draft(1)
     folder = path.partition("/")[0]
@@ -275,4 +281,9 @@ def check_page(wiki: Wiki, page: Path) -> WikiReport:
             one.fault("WK103", 1, "the page names no platform of its own", "give it a unique `platform:`")
         report.faults += one.faults
         report.rows.update(row.grade for row in one.rows)
+        sheets = [wiki.sheet(each) for each in wiki.names.identities.values() if path == f"targets/{each.target}.md"]
+        report.faults += [fault for sheet in sheets for fault in sheet.faults if fault.path == path]
+        report.checks += [check for sheet in sheets for check in sheet.checks if check.path == path]
+    if folder not in FOLDERS:
+        report.faults += [fault for fault in _beside_others(wiki) if fault.path == path]
     return WikiReport(str(page), 1, report.rows, tuple(dict.fromkeys(report.faults)), tuple(report.checks))

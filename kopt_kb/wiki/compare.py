@@ -159,7 +159,7 @@ def _alone(platforms: Sequence[Platform], at: int, row: Row) -> SideBySideLine:
     return SideBySideLine(tuple(str(one.id) for one in platforms), row.key, rows, notes, ())
 
 
-def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, **axes: str) -> SideBySide:
+def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, /, **axes: str) -> SideBySide:
     """Return the products side by side, every metric or one under conditions.
 
     Args:

@@ -96,7 +96,9 @@ def near(actual: Fraction, expected: Fraction, share: Fraction = NEAR) -> bool:
 
 def _values(sheet: Sheet, *metrics: str) -> list[Row]:
     """Return the rows of these metrics that may become quantities."""
-    return [row for row in sheet.chosen().values() if row.metric in metrics and row.kind == "value"]
+    blocked = {fault.key for fault in sheet.faults}
+    asked = [row for row in sheet.rows if row.metric in metrics and row.kind == "value"]  # a sheet has hundreds of rows
+    return list({row.key: row for row in asked if row.chosen is not False and row.key not in blocked}.values())
 
 
 def _show(row: Row) -> str:

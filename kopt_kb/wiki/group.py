@@ -60,7 +60,7 @@ def members(registry: Registry, name: str) -> tuple[str, str, tuple[str, ...]] |
     return None
 
 
-def group(registry: Registry, name: str, metric_name: str | None = None, **axes: str) -> ProductGroup | None:
+def group(registry: Registry, name: str, metric_name: str | None = None, /, **axes: str) -> ProductGroup | None:
     """Return the view of a target or architecture, None if there is none of that name.
 
     Args:

@@ -140,7 +140,7 @@ COLUMNS = (
 """Columns of a lookup's rows; `value` is as printed, `si_value` a number."""
 
 
-def lookup(platform: Platform, metric_name: str | None = None, **axes: str) -> Lookup:
+def lookup(platform: Platform, metric_name: str | None = None, /, **axes: str) -> Lookup:
     """Return the rows of a platform, all of them or those of one metric under conditions.
 
     Args:

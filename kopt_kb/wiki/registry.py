@@ -100,7 +100,7 @@ class Platform:
         if hit:
             raise WikiFaults(tuple(hit))
 
-    def rows(self, name: str, **axes: str) -> tuple[Row, ...]:
+    def rows(self, name: str, /, **axes: str) -> tuple[Row, ...]:
         """Return the chosen rows of a metric under the given conditions; unnamed default axes mean their default."""
         metric_id = checked_conditions(name, axes)
         self.refuse_faults(metric_id)
@@ -108,7 +108,7 @@ class Platform:
         chosen = self.sheet.chosen().values()
         return tuple(row for row in chosen if row.metric == metric_id and fits(dict(row.axes), conditions))
 
-    def row(self, name: str, **axes: str) -> Row | None:
+    def row(self, name: str, /, **axes: str) -> Row | None:
         """Return the one row, None if there is none; raises `AmbiguousRow` when several fit."""
         found = self.rows(name, **axes)
         if len(found) > 1:
@@ -116,7 +116,7 @@ class Platform:
             raise AmbiguousRow(asked, tuple(row.key for row in found), f"{self.identity.path}:L{found[0].line}")
         return found[0] if found else None
 
-    def get(self, name: str, **axes: str) -> Quantity | Unknown | Absent:
+    def get(self, name: str, /, **axes: str) -> Quantity | Unknown | Absent:
         """Return the value of a metric under conditions.
 
         Args:

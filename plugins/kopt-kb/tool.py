@@ -20,6 +20,7 @@ from kopt_kb.wiki.version import data_version
 
 MOST_FINDINGS = 100
 MOST_BYTES = 200_000
+MOST_TOLD = 2000
 """The caller takes 256 KiB."""
 
 
@@ -112,9 +113,12 @@ def main() -> None:
     try:
         answer |= TOOLS[sys.argv[1]](registry, asked(sys.argv[1], sys.stdin))
     except KoptError as error:
-        answer["error"] = {"code": error.error_code, "message": error.what, "where": error.where, "fix": error.fix}
+        told = {"message": error.what, "where": error.where, "fix": error.fix}
+        answer["error"] = {"code": error.error_code, **{name: text[:MOST_TOLD] for name, text in told.items()}}
     try:
-        json.dump(answer, sys.stdout, ensure_ascii=False)
+        json.dump(
+            answer, sys.stdout
+        )  # in ASCII: a name that is no Unicode text, half a surrogate pair, has to go through
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: no trace of it at the end

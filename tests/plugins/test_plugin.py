@@ -109,3 +109,18 @@ def test_a_request_that_is_none_is_answered(repo_root: Path, tool: str, request_
     made.loader.exec_module(module)
     with pytest.raises(BadInput):
         module.asked(tool, io.StringIO(request_text))
+
+
+@pytest.mark.parametrize(
+    ("tool", "request_", "told"),
+    [
+        ("lookup", {"platform": "H20", "metric": "sm_count", "conditions": ["platform=1"]}, "has no axis 'platform'"),
+        ("lookup", {"platform": "H20", "metric": "sm_count", "conditions": ["registry=1"]}, "has no axis 'registry'"),
+        ("lookup", {"platform": "A" * 300_000}, "no page for platform"),
+        ("lint", {"texts": [{"path": "\ud800.md", "text": "H100 SXM has 120 SMs"}]}, ""),
+    ],
+)
+def test_odd_requests_are_answered(repo_root: Path, tool: str, request_: dict[str, Any], told: str) -> None:
+    """Conditions called as arguments of ours, a name that is longer than the caller takes, half a surrogate pair."""
+    answer = _call(repo_root, tool, request_)
+    assert told in answer["error"]["message"] if told else answer["findings"]

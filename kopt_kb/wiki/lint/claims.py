@@ -154,8 +154,8 @@ def of_line(line: str, number: int, names: ProductNames, place: TextPlace) -> It
     if not every:
         return
     mentions, bare = names.mentions(line), names.without(line)
-    if len(mentions) > 1 and (found := list(_of_parts(line, bare, mentions, every, place))):
-        yield from found
+    if len(mentions) > 1 and (parts := list(_of_parts(line, bare, mentions, every, place))):
+        yield from parts
         return
     listed = SpecList.of(bare, mentions, every)
     if not mentions and place.plain:

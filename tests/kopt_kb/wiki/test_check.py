@@ -107,6 +107,29 @@ def test_a_target_or_a_nameless_page_by_itself(wiki_root: Path, product: Path) -
     assert "WK103" in {fault.code for fault in check_page(wiki_of(product), product).faults}
 
 
+def test_a_page_by_itself_stands_beside_its_kin(wiki_root: Path, product: Path) -> None:
+    """A power far from that of other products of the target is named on its page, and on no other."""
+    text = product.read_text()
+    for number, watts in enumerate(["900", "300", "300"]):
+        row = f'| board_power | {watts} | W | kind=tdp | vendor | [^sheet] table 1 quote="{watts} W" | |'
+        named = text.replace("T10", f"X{number}").replace("Test 10", f"Other {number}")
+        product.with_name(f"x{number}.md").write_text(named.replace("| memory_type |", f"{row}\n| memory_type |"))
+    product.unlink()
+    odd = [
+        {fault.code for fault in check_page(wiki_of(page), page).faults if "board_power" in fault.message}
+        for page in (product.with_name(f"x{number}.md") for number in (0, 1))
+    ]
+    assert odd == [{"WK406"}, set()]
+
+
+def test_a_target_by_itself_is_held_against_its_products(wiki_root: Path, product: Path) -> None:
+    """Operations a clock that its products' rules refuse are named on the target's page."""
+    target = wiki_root / "targets" / "sm_00.md"
+    assert check_page(wiki_of(target), target).checks
+    target.write_text(target.read_text().replace("1024", "1000"))
+    assert "PHY-OPS" in {fault.code for fault in check_page(wiki_of(target), target).faults}
+
+
 def test_expired_claims_of_a_page_by_itself(tmp_path: Path) -> None:
     """The newest day of all pages is the measure, also where one page is asked for."""
     page = tmp_path / "advice" / "atomics.md"
