@@ -53,7 +53,8 @@ def sarif_run(tool: str, results: Iterable[SarifResult], data: JSON) -> dict[str
     rules: list[JSON] = [{"id": rule, "shortDescription": {"text": text}} for rule, text in meanings.items()]
     driver: dict[str, JSON] = {"name": tool, "rules": rules, "properties": {"data": data}}
     listed: list[JSON] = [_listed(one) for one in found]
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": listed}]}
+    run: dict[str, JSON] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _listed(result: SarifResult) -> dict[str, JSON]:

@@ -66,6 +66,17 @@ def test_the_action_passes_a_clean_folder_by_default(action: dict[str, Any], tmp
 def test_bad_input_fails_the_action(action: dict[str, Any], tmp_path: Path) -> None:
     """Exit 2 is no finding that an upload may swallow."""
     assert _step(action, tmp_path, files="missing.md", sarif="out.sarif").returncode == 2
+    assert not (tmp_path / "out.sarif").exists()
+    for given in ({"files": "--help"}, {"command": "profile-diff", "files": "a.csv"}):
+        assert _step(action, tmp_path, **given).returncode == 2
+
+
+def test_files_on_several_lines_and_a_folder_for_the_result(action: dict[str, Any], tmp_path: Path) -> None:
+    """A block of YAML has a line a file: all are read; the folder of the SARIF file is made."""
+    (tmp_path / "wrong.md").write_text(WRONG)
+    (tmp_path / "right.md").write_text(RIGHT)
+    done = _step(action, tmp_path, files="right.md\nwrong.md\n", sarif="made/out.sarif")
+    assert (done.returncode, (tmp_path / "made/out.sarif").is_file()) == (1, True), done.stderr
 
 
 def test_the_action_installs_what_it_runs(action: dict[str, Any], repo_root: Path) -> None:

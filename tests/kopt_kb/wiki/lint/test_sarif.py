@@ -23,3 +23,12 @@ def test_a_finding_is_a_result_of_its_rule(tmp_path: Path) -> None:
     assert place["artifactLocation"]["uri"].endswith("a%20b.md")
     assert place["region"] == {"startLine": 1, "startColumn": 28, "endColumn": 36}
     assert run["tool"]["driver"]["properties"]["data"]["version"]
+
+
+def test_columns_count_characters(tmp_path: Path) -> None:
+    """Two of the characters before the number take two units of UTF-16 or more bytes: the kind of column is said."""
+    path = tmp_path / "wide.md"
+    path.write_text("\u00e9 \U0001f600 H20: peak memory bandwidth 4.8 TB/s\n", encoding="utf-8")
+    (run,) = sarif(lint(Registry.open(), [path]))["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert run["results"][0]["locations"][0]["physicalLocation"]["region"]["startColumn"] == 32
