@@ -65,14 +65,22 @@ def texts(paths: Iterable[Path]) -> Iterator[TextFile | Skipped]:
             yield TextFile(str(path), text)
 
 
+_CONTROLS = frozenset(range(32)) - frozenset(b"\a\b\t\n\v\f\r\x1b")
+"""What no text has, as Git's and pre-commit's guesses go."""
+
+
 def _decoded(data: bytes) -> str | None:
-    """Return a text; None for bytes that are none."""
+    """Return a text; None for bytes that are none.
+
+    One in an older encoding is read byte by byte: names and numbers are ASCII in all of them.
+    """
     if b"\0" in data:
         return None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return None
+        plain = len(data.translate(None, bytes(range(128, 256))))
+        return data.decode("latin-1") if 2 * plain > len(data) and not _CONTROLS & set(data) else None
 
 
 def _below(folder: Path) -> Iterator[TextFile | Skipped]:

@@ -44,10 +44,17 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
     assert [Path(one.path).name for one in skipped] == ["a.md", "b.md", "c.md"]
 
 
-@pytest.mark.parametrize("content", [b"\0", b"\xff"])
+@pytest.mark.parametrize("content", [b"\0", b"\xff", b"\x89PNG\r\n\x1a\n and words", b"GPU \xff\xff\xff\xff"])
 def test_a_named_file_that_is_no_text_is_refused(tmp_path: Path, content: bytes) -> None:
     """Exit 2 with its name."""
     path = tmp_path / "a.md"
     path.write_bytes(content)
     with pytest.raises(BadInput, match="no text"):
         list(texts([path]))
+
+
+def test_a_text_in_an_older_encoding_is_read(tmp_path: Path) -> None:
+    """A hook names every text of a commit: one of Latin-1 is no reason to stop it."""
+    path = tmp_path / "a.md"
+    path.write_bytes("Gr\u00fc\u00dfe: H20".encode("latin-1"))
+    assert [one.text for one in texts([path]) if not isinstance(one, Skipped)] == ["Gr\u00fc\u00dfe: H20"]
