@@ -138,27 +138,23 @@ def cross_entropy_lanes(
 
 @triton.jit
 def cross_entropy_parts(
-    x_ptr, target_ptr, tops_ptr, totals_ptr, picked_ptr, classes, x_stride, BLOCK: tl.constexpr, POWERS: tl.constexpr
+    x_ptr, tops_ptr, totals_ptr, classes, x_stride, BLOCK: tl.constexpr, PARTS: tl.constexpr, POWERS: tl.constexpr
 ):
     """Maximum and sum of one part of a row a program: neighbours run together, so memory is read in its order."""
-    part, row = tl.program_id(0), tl.program_id(1).to(tl.int64)
-    first = part * BLOCK
-    c = first + tl.arange(0, BLOCK)
+    place = tl.program_id(0)  # one dimension of the grid: the others take no more than 65,535 rows
+    row = (place // PARTS).to(tl.int64)
+    c = place % PARTS * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * x_stride + c, mask=c < classes, other=-float("inf"), eviction_policy="evict_first")
-    target = tl.load(target_ptr + row)
-    if (target >= first) & (target < first + BLOCK):
-        tl.store(picked_ptr + row, tl.load(x_ptr + row * x_stride + target).to(tl.float32))
     wide = x.to(tl.float32)
     # Finite: a part without logits must make no NaN.
     top = tl.maximum(tl.max(wide, axis=0), -3.4e38)
-    place = row * tl.num_programs(0) + part
     tl.store(tops_ptr + place, top)
     tl.store(totals_ptr + place, tl.sum(_exp(wide - top, POWERS), axis=0))
 
 
 @triton.jit
 def cross_entropy_joined(
-    tops_ptr, totals_ptr, picked_ptr, loss_ptr, rows, parts,
+    x_ptr, target_ptr, loss_ptr, tops_ptr, totals_ptr, rows, parts, x_stride,
     ROWS: tl.constexpr, PARTS: tl.constexpr, POWERS: tl.constexpr,
 ):  # fmt: skip
     """Losses of a block of rows from the maxima and sums of their parts."""
@@ -168,9 +164,10 @@ def cross_entropy_joined(
     place = row[:, None] * parts + part[None, :]
     tops = tl.load(tops_ptr + place, mask=there, other=-3.4e38)
     totals = tl.load(totals_ptr + place, mask=there, other=0.0)
-    picked = tl.load(picked_ptr + row, mask=row < rows, other=0.0)
     top = tl.max(tops, axis=1)
     total = tl.sum(totals * _exp(tops - top[:, None], POWERS), axis=1)
+    target = tl.load(target_ptr + row, mask=row < rows, other=0)
+    picked = tl.load(x_ptr + row * x_stride + target, mask=row < rows, other=0.0).to(tl.float32)
     loss = top + tl.log(total) - picked
     tl.store(loss_ptr + row, loss.to(loss_ptr.dtype.element_ty), mask=row < rows)
 
@@ -213,11 +210,11 @@ def _plan(shape, dtype, config):
         return ((_KERNELS[knobs["VARIANT"]], (rows,), constexprs, options),)
     parts = triton.cdiv(classes, block)
     wide = triton.next_power_of_2(parts)
-    high = max(1, 128 // wide)
+    high = max(1, 512 // wide)
     joined = {"ROWS": high, "PARTS": wide, "POWERS": powers}
     return (
-        (cross_entropy_parts, (parts, rows), {"BLOCK": block, "POWERS": powers}, options),
-        (cross_entropy_joined, (triton.cdiv(rows, high),), joined, {"num_warps": 1, "num_stages": 1}),
+        (cross_entropy_parts, (rows * parts,), {"BLOCK": block, "PARTS": parts, "POWERS": powers}, options),
+        (cross_entropy_joined, (triton.cdiv(rows, high),), joined, {"num_warps": 4, "num_stages": 1}),
     )
 
 
@@ -231,11 +228,11 @@ def launch(x, target, *, config=None, out=None):
     if not last:
         kernel[grid](x, target, out, x.shape[1], x.stride(0), **constexprs, **options)
         return out
-    tops, totals = torch.empty((2, x.shape[0], grid[0]), dtype=torch.float32, device=x.device)
-    picked = torch.empty(x.shape[0], dtype=torch.float32, device=x.device)
-    kernel[grid](x, target, tops, totals, picked, x.shape[1], x.stride(0), **constexprs, **options)
+    parts = constexprs["PARTS"]
+    tops, totals = torch.empty((2, x.shape[0], parts), dtype=torch.float32, device=x.device)
+    kernel[grid](x, tops, totals, x.shape[1], x.stride(0), **constexprs, **options)
     kernel, blocks, constexprs, options = last[0]
-    kernel[blocks](tops, totals, picked, out, x.shape[0], grid[0], **constexprs, **options)
+    kernel[blocks](x, target, out, tops, totals, x.shape[0], parts, x.stride(0), **constexprs, **options)
     return out
 
 
@@ -248,8 +245,9 @@ def static_cases(shape, dtype, config=None):
     (kernel, grid, constexprs, options), *last = _plan(shape, dtype, config)
     if not last:
         return (LaunchCase(kernel, grid, (x, target, loss, classes, classes), constexprs, **options),)
-    sums, picked = TensorSpec((rows, grid[0]), "float32"), TensorSpec((rows,), "float32")
-    first = LaunchCase(kernel, grid, (x, target, sums, sums, picked, classes, classes), constexprs, **options)
+    parts = constexprs["PARTS"]
+    sums = TensorSpec((rows, parts), "float32")
+    first = LaunchCase(kernel, grid, (x, sums, sums, classes, classes), constexprs, **options)
     kernel, blocks, constexprs, options = last[0]
-    joined = (sums, sums, picked, loss, rows, grid[0])
+    joined = (x, target, loss, sums, sums, rows, parts, classes)
     return first, LaunchCase(kernel, blocks, joined, constexprs, **options)

@@ -106,6 +106,15 @@ def test_static_cases_name_every_parameter_of_the_kernel(name, repo_root):
             assert case.blocks >= 1
 
 
+@pytest.mark.parametrize("name", ["rms_norm", "softmax", "layer_norm", "cross_entropy"])
+def test_rows_may_be_many(name):
+    """Only the first dimension of a grid takes more than 65,535 blocks."""
+    module = _module(name)
+    for config in [None, *(one["config"] for one in module.VARIANTS)]:
+        for case in module.static_cases((1 << 17, 32000), "bf16", config):
+            assert max((1, *case.grid[1:])) <= 65535
+
+
 @pytest.mark.parametrize("name", ["rms_norm", "softmax", "layer_norm", "cross_entropy", "swiglu"])
 def test_what_contends_for_the_record_is_in_reach_of_the_loop(name, repo_root):
     """Each setting that the benchmark holds against others is a variant with values of the tuning space."""
