@@ -54,8 +54,10 @@ class _Bench:
                 begun.append(one)
             if not begun:
                 return
-            one = begun.pop(0 if choose is None or len(begun) < 2 else choose(begun))
-            yield one, self._made(one.config)
+            ready = [(one, self._made(one.config)) for one in begun]
+            at = 0 if choose is None else choose(ready)
+            begun.pop(at)
+            yield ready[at]
 
     def _made(self, config: Mapping[str, object]) -> Made:
         place, record = self.table.space.find(config), _Record()
@@ -68,6 +70,11 @@ class _Bench:
         """Return what the device says; the same whenever it is asked."""
         found = (self.measure(int(one.name)) for one in records)
         return [Timed((one,) * launches) if np.isfinite(one) else Timed((), "failed") for one in found]
+
+    def numbers(self, folder: Path) -> Sequence[float] | None:
+        """Return what the table knows of a configuration that was made."""
+        facts = self.table.results[int(folder.name)].facts
+        return [facts[name] for name in _COORDINATES] if facts else None
 
     def fact(self, folder: Path) -> Objection | None:
         """Say what the table knows against a configuration."""
@@ -83,7 +90,10 @@ def loop_searches(table: ResultTable, evaluations: int) -> dict[str, TableSearch
         def search(space: Space, seed: int, measure: Callable[[int], float]) -> None:
             bench: Any = _Bench(table, measure, ahead)
             fact = bench.fact if has_facts else None
-            tools = SearchTools(b"", Path("reference.py"), bench, bench, _quiet, _quiet, fact=fact)
+            tools = SearchTools(
+                b"", Path("reference.py"), bench, bench, _quiet, _quiet, fact=fact,
+                numbers=bench.numbers if has_facts else None,
+            )  # fmt: skip
             valid = np.flatnonzero(np.isfinite(table.medians_s))
             first = space.config(int(np.random.default_rng(seed).choice(valid)))
             knobs = {name: list(values) for name, values in space.knobs.items()}

@@ -1,7 +1,9 @@
 """The searcher: it is asked for places and told their times, in whatever order; it measures nothing itself.
 
 A model of all places chooses most of them by what they may reach at best; every second is the likeliest neighbour of
-the best so far. Once the model has grown as far as pays, neighbours are all that is asked for: the polish.
+the best so far. Once the model has grown as far as pays, neighbours are all that is asked for: the polish. What is
+learnt of places without running them, such as their registers, is a coordinate like a knob; a place of which nothing is
+learnt yet is taken to have what the places beside it have.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kopt_kb.search.space import Configuration, Floats, Space
-from kopt_kb.search.surrogate import Surrogate, ranked
+from kopt_kb.search.surrogate import Surrogate, filled, ranked
 
 __all__ = ["PointProposer", "SearchFacts", "Searcher"]
 
@@ -27,6 +29,8 @@ _OPTIMISM = 2.0
 _DOUBT = 1.0
 """Deviations below its mean that a place is judged by among those that are at hand."""
 _LOCAL_EVERY = 2
+_DRAWN = 4
+"""Places drawn of which the one is asked for whose values are the rarest so far."""
 _MODELLED = 400
 """Told places up to which the model grows."""
 _CENTRES = 20
@@ -75,14 +79,16 @@ class Searcher:
         self._random = np.random.default_rng(seed)
         extra = self._facts.features
         features = space.features if extra is None else np.hstack([space.features, extra])
+        self._features = features
         self._model = Surrogate(features, self._random)
         self._is_open = np.ones(len(space), dtype=np.bool_)
         if self._facts.refused is not None:
             self._is_open &= ~self._facts.refused
         begin = [at for at in map(space.find, first) if at is not None]
-        drawn = self._random.permutation(np.flatnonzero(self._is_open))[:_FIRST]
-        self._queue = list(dict.fromkeys([*begin, *map(int, drawn)]))[: max(_FIRST, len(begin))]
+        self._queue = list(dict.fromkeys(begin))
         self._asked: dict[int, None] = {}  # in order
+        self._learnt: dict[int, tuple[float, ...]] = {}
+        self._at_hand = Surrogate(features[:0], self._random)
         self._working: list[tuple[float, int]] = []  # sorted
         self._told: dict[int, float] = {}
         self._mean: Floats = np.zeros(len(space))
@@ -116,7 +122,7 @@ class Searcher:
                 return self.take(place)
         if not self._is_open.any():
             return None
-        return self.take(self._chosen())
+        return self.take(self._balanced() if len(self._asked) < _FIRST or not self.best() else self._chosen())
 
     def take(self, place: int) -> int:
         """Hold a place for taken, as if it was asked for, and return it; somebody else may be at it."""
@@ -129,20 +135,35 @@ class Searcher:
 
         A place was chosen by what was known when it was asked for; where several are at hand, more is known by now.
         """
-        if len(self._told) < _FIRST // 2:
+        if len(places) < 2 or len(self._told) < _FIRST // 2:
             return 0
-        if len(self._asked) > _MODELLED:
+        if len(self._told) > _MODELLED:
             return int(np.argmin(self._mean[list(places)]))
-        mean, deviation = self._model.predict(list(self._asked), self._values())
-        return int(np.argmin((mean - _DOUBT * deviation)[list(places)]))
+        told, at = list(self._told), [*self._told, *places]
+        self._at_hand.reform(np.hstack([self._features[at], self._facts_of(at)]))
+        mean, deviation = self._at_hand.predict(range(len(told)), ranked(list(self._told.values())))
+        return int(np.argmin((mean - _DOUBT * deviation)[len(told) :]))
+
+    def learn(self, place: int, numbers: Sequence[float]) -> None:
+        """Take what is known of a place without running it, such as registers; as many numbers for each place."""
+        self._learnt[place] = tuple(numbers)
+
+    def _facts_of(self, at: Sequence[int]) -> Floats:
+        """Return learnt numbers of places by their ranks; where nothing is learnt, what places beside it have."""
+        if len(self._learnt) < 2:
+            return np.zeros((len(at), 0))
+        learnt = np.array(list(self._learnt.values()), dtype=np.float64)
+        ranks = [np.unique(column, return_inverse=True)[1] for column in learnt.T]
+        scaled = np.stack([one / max(1, one.max()) for one in ranks], axis=1)
+        return filled(self._features[list(self._learnt)], scaled, self._features[at])
 
     def _chosen(self) -> int:
         self._steps += 1
-        if not self.best():
-            return self._drawn()
         if len(self._asked) > _MODELLED:
             near = self._local(_CENTRES)
-            return self._drawn() if near is None else near
+            return self._balanced() if near is None else near
+        if self._learnt and self._model.is_due(len(self._asked)):
+            self._model.reform(np.hstack([self._features, self._facts_of(range(len(self.space)))]))
         mean, deviation = self._model.predict(list(self._asked), self._values())
         self._mean = mean
         if self._steps % _LOCAL_EVERY == 0 and (near := self._local(_CENTRES // 2)) is not None:
@@ -165,10 +186,16 @@ class Searcher:
     def _local(self, centres: int) -> int | None:
         """Return the likeliest open neighbour of the best place that has one."""
         for centre in self.best(centres):
-            near = [at for at in self.space.neighbours(centre) if self._is_open[at]]
+            beside = self.space.neighbours(centre) + self.space.diagonals(centre)
+            near = [at for at in beside if self._is_open[at]]
             if near:
                 return near[int(np.argmin(self._mean[near]))]
         return None
 
-    def _drawn(self) -> int:
-        return int(self._random.choice(np.flatnonzero(self._is_open)))
+    def _balanced(self) -> int:
+        """Return, of some drawn places, the one whose values are the rarest among what was asked for."""
+        is_open = np.flatnonzero(self._is_open)
+        drawn = self._random.choice(is_open, min(_DRAWN, len(is_open)), replace=False)
+        rows = self.space.places
+        same = (rows[drawn][:, None, :] == rows[list(self._asked)][None, :, :]).sum(axis=(1, 2))
+        return int(drawn[int(np.argmin(same))])

@@ -85,6 +85,12 @@ class Learning:
         self._left -= 1
         return self._search.space.config(place), partial(self._search.tell, place)
 
+    def learn(self, config: Mapping[str, object], numbers: Sequence[float]) -> None:
+        """Take what is known of a configuration without running it."""
+        place = self._search.space.find({name: config[name] for name in self._search.space.knobs if name in config})
+        if place is not None:
+            self._search.learn(place, numbers)
+
     def prefer(self, configs: Sequence[Mapping[str, object]]) -> int:
         """Return the position of the one that is to be timed next; what is not of the space comes first."""
         names = self._search.space.knobs

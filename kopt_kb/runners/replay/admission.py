@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -25,7 +25,7 @@ from kopt_kb.static.launch_facts import launch_facts
 from kopt_kb.static.launch_limits import launch_refusal
 from kopt_kb.wire import canonical
 
-__all__ = ["Admission", "Objection", "WaitReason", "facts_by"]
+__all__ = ["Admission", "Objection", "WaitReason", "facts_by", "numbers_by"]
 
 WaitReason = Literal["cannot_launch", "spills"]
 
@@ -73,6 +73,21 @@ def facts_by(limits: Limits) -> Callable[[Path], Objection | None]:
         return Objection("spills", f"{found.registers} registers and {found.stack_bytes} B of local memory a thread")
 
     return fact
+
+
+def numbers_by(limits: Limits) -> Callable[[Path], Sequence[float] | None]:
+    """Return what reads the folder of a record and says by which numbers configurations resemble each other."""
+
+    def numbers(folder: Path) -> Sequence[float] | None:
+        try:
+            found = launch_facts(*stored(folder), limits)
+        except KoptError:
+            return None
+        if found is None:
+            return None
+        return found.registers, found.stack_bytes, found.shared_bytes, found.occupancy_pct, found.blocks
+
+    return numbers
 
 
 @dataclass(slots=True)

@@ -34,8 +34,8 @@ from kopt_kb.runners.candidate.answers import (
     Trust,
     Unable,
 )
-from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Request, Started, problem_of
-from kopt_kb.runners.replay.admission import Objection, facts_by
+from kopt_kb.runners.candidate.job import Executor, Job, Outcome, Started, problem_of
+from kopt_kb.runners.replay.admission import facts_by, numbers_by
 from kopt_kb.runners.replay.judging import Judging, sample_of, samples_of
 from kopt_kb.runners.replay.makers import Made, Makers
 from kopt_kb.runners.replay.pool import DevicePool
@@ -308,9 +308,11 @@ class RecordExecutor:
         job, body = work.job, work.job.body
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
+        limits = None if body.pruning is None else body.pruning.limits
         tools = SearchTools(
             job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
-            problem_of(job), workers, self._shared, self._facts(body), lambda *one: self._prepare(job, found, *one),
+            problem_of(job), workers, self._shared, None if limits is None else facts_by(limits),
+            lambda *one: self._prepare(job, found, *one), None if limits is None else numbers_by(limits),
         )  # fmt: skip
         with work.part("search"):
             for at, (shape, one) in enumerate(sorted(body.spaces.items())):
@@ -326,12 +328,6 @@ class RecordExecutor:
             source, _ = with_chosen(job.candidate, {**chosen, shape: config})
             for one in job.body.shapes:
                 self._shelf.prepare(Asked(source, one, job.body.dtype, problem=problem_of(job)))
-
-    @staticmethod
-    def _facts(body: Request) -> Callable[[Path], Objection | None] | None:
-        """Return what reads facts of records, under the sourced limits that the search was given."""
-        rules = body.pruning
-        return None if rules is None or rules.limits is None else facts_by(rules.limits)
 
     def _evidence(self, work: _Work) -> ReportEvidence | Unable:
         """Return the profiler's report of the candidate's largest shape: its bytes, none of its Python."""

@@ -73,6 +73,7 @@ class SearchTools:
         shared: Processes that search instead; what they found is confirmed here.
         fact: Says what static facts speak against a record, by its folder; None: nobody knows.
         likely: Takes a shape and a configuration that its search may end with, while nobody needs the makers.
+        numbers: Says static facts of a record as numbers, as many for each; a search compares configurations by them.
     """
 
     source: bytes
@@ -86,6 +87,7 @@ class SearchTools:
     shared: Shared | None = None
     fact: Callable[[Path], Objection | None] | None = None
     likely: Callable[[str, Mapping[str, object]], None] = lambda *_: None
+    numbers: Callable[[Path], Sequence[float] | None] | None = None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -136,6 +138,7 @@ class _Search:
     admission: Admission | None = None
     enough: float = math.inf
     left_out: int = 0
+    learnt: set[bytes] = field(default_factory=set)
     begun: int = 0
 
     def run(self) -> ShapeSearch:
@@ -187,12 +190,17 @@ class _Search:
             if (one := self.wanted({**start, **config}, tell)) is not None:
                 yield one
 
-    @staticmethod
-    def _chosen(asker: Learning, first: Sequence[bytes], ready: Sequence[Asked]) -> int:
+    def _chosen(self, asker: Learning, first: Sequence[bytes], ready: Sequence[tuple[Asked, Made]]) -> int:
         """Return which record that is made is timed next: what the shape has and its start, else the likeliest."""
-        keys = [canonical(one.config) for one in ready]
+        keys = [canonical(one.config) for one, _ in ready]
+        for key, (one, made) in zip(keys, ready, strict=True):
+            if self.tools.numbers is None or made.record is None or key in self.learnt:
+                continue
+            self.learnt.add(key)
+            if (numbers := self.tools.numbers(made.folder)) is not None:
+                asker.learn(one.config, numbers)
         begin = next((keys.index(one) for one in first if one in keys), None)
-        return asker.prefer([one.config for one in ready]) if begin is None else begin
+        return asker.prefer([one.config for one, _ in ready]) if begin is None else begin
 
     def _wanted_still(self, stream: Iterator[tuple[Asked, Made]]) -> Iterator[tuple[Asked, Made]]:
         """Yield records as long as evaluations are left; those that were made ahead and not chosen take none."""

@@ -57,7 +57,7 @@ class Asked:
         return hashlib.sha256(canonical(words)).hexdigest()
 
 
-Choose = Callable[[Sequence[Asked]], int]
+Choose = Callable[[Sequence[tuple[Asked, Made]]], int]
 """Which of some records that are made is used next."""
 
 
@@ -183,7 +183,7 @@ class Shelf:
                 one = running.pop(future)
                 ready.append((one, self.keep(one, future.result())))
             if ready:
-                at = choose([one for one, _ in ready]) if choose is not None and len(ready) > 1 else 0
+                at = 0 if choose is None else choose(ready)
                 yield ready.pop(at)
 
 
