@@ -186,8 +186,7 @@ class Searcher:
     def _local(self, centres: int) -> int | None:
         """Return the likeliest open neighbour of the best place that has one."""
         for centre in self.best(centres):
-            beside = self.space.neighbours(centre) + self.space.diagonals(centre)
-            near = [at for at in beside if self._is_open[at]]
+            near = [at for at in self.space.neighbours(centre) if self._is_open[at]]
             if near:
                 return near[int(np.argmin(self._mean[near]))]
         return None

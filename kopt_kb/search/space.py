@@ -97,32 +97,6 @@ class Space:
         )
         return [one for one in near if one is not None]
 
-    def diagonals(self, at: int) -> list[int]:
-        """Return the places one step away in each of two knobs of numbers: a larger tile with more warps, say."""
-        row = self.places[at].tolist()
-        steps = [
-            (column, order[to])
-            for column, order in self._orders.items()
-            for to in (order.index(row[column]) - 1, order.index(row[column]) + 1)
-            if 0 <= to < len(order)
-        ]
-        moved = (
-            {one[0]: one[1], other[0]: other[1]}
-            for one, other in itertools.combinations(steps, 2)
-            if one[0] != other[0]
-        )
-        near = (self.at([step.get(column, value) for column, value in enumerate(row)]) for step in moved)
-        return [one for one in near if one is not None]
-
-    @cached_property
-    def _orders(self) -> dict[int, list[int]]:
-        """Column → indices of its values from the least to the largest, of knobs of numbers."""
-        return {
-            column: sorted(range(len(values)), key=lambda at, of=values: of[at])  # type: ignore[misc]
-            for column, values in enumerate(self.knobs.values())
-            if len(values) > 1 and all(isinstance(one, int | float) for one in values)
-        }
-
     @cached_property
     def features(self) -> Floats:
         """Coordinates of each place in 0 to 1: numbers by their rank, other values one column each."""

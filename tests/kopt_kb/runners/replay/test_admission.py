@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
 from kopt_kb.kernels.record.model import LaunchRecord
 from kopt_kb.runners.candidate.job import Request, SpaceAsked
 from kopt_kb.runners.replay import admission
-from kopt_kb.runners.replay.admission import Objection, facts_by
+from kopt_kb.runners.replay.admission import Objection, facts_by, numbers_by
 from kopt_kb.runners.replay.judging import Timed
 from kopt_kb.runners.replay.makers import Made, NotRecordedError
 from kopt_kb.runners.replay.search import SearchTools, search_shape
@@ -232,12 +233,17 @@ def test_facts_are_read_from_the_record(tmp_path: Path, monkeypatch: pytest.Monk
         return facts_by(LIMITS)(tmp_path)
 
     assert said(record(), held) == SPILLS
+    registers, stack_bytes, _, occupancy_pct, blocks = numbers_by(LIMITS)(tmp_path) or ()
+    assert (registers, stack_bytes, blocks) == (255, 96, math.prod(record().launches[0].grid))
+    assert 0 < occupancy_pct <= 100
+    assert said(record(entry="other"), held) is None, "no limit of the wiki"
+    assert numbers_by(LIMITS)(tmp_path) is None
     assert said(record(), replace(held, stack_bytes=0)) is None
     assert said(record(shared_bytes=131072), held) == FORBIDDEN
-    assert said(record(entry="other"), held) is None, "no limit of the wiki"
 
     def broken(_: Path) -> Any:
         raise BadInput("no record", where="x", code="KB455")
 
     monkeypatch.setattr(admission, "stored", broken)
     assert facts_by(LIMITS)(tmp_path) is None
+    assert numbers_by(LIMITS)(tmp_path) is None

@@ -17,6 +17,7 @@ from kopt_kb.runners.replay.judging import Timed
 from kopt_kb.runners.replay.makers import Made, NotRecordedError
 from kopt_kb.runners.replay.search import SearchTools, search_shape
 from kopt_kb.runners.replay.shelf import Asked
+from kopt_kb.search.searcher import Searcher
 from tests.kopt_kb.static.test_launch_limits import LIMITS
 
 pytestmark = pytest.mark.core
@@ -150,9 +151,10 @@ class Pool(Bench):
                 ready.append(new)
             if not ready:
                 return
-            one = ready.pop(choose(ready) if choose is not None and len(ready) > 1 else 0)
-            self.configs[(name := str(len(self.configs)))] = one.config
             record: Any = Replayable()
+            made = [(one, Made(Path(f"made {one.config}"), record)) for one in ready]
+            one = ready.pop(0 if choose is None else choose(made))
+            self.configs[(name := str(len(self.configs)))] = one.config
             yield one, Made(Path(name), record)
 
 
@@ -168,6 +170,29 @@ def test_records_made_ahead_are_timed_in_the_order_of_what_is_known_by_then() ->
     late = [sum(bench.configs[str(at)].values()) for at in range(13, 25)]
     early = [sum(bench.configs[str(at)].values()) for at in range(1, 7)]
     assert sum(late) / 12 < sum(early) / 6
+
+
+def test_facts_of_what_is_made_are_read_once_and_searched_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As numbers of each record that is at hand; a record of which nothing is known teaches nothing."""
+    read: list[str] = []
+    learnt: list[tuple[int, Sequence[float]]] = []
+    monkeypatch.setattr(Searcher, "learn", lambda _, place, numbers: learnt.append((place, numbers)))
+
+    def numbers(folder: Path) -> Sequence[float] | None:
+        read.append(folder.name)
+        return None if "'A': 3," in folder.name else (64.0, 0.0)
+
+    bench: Any = Pool(lambda config: 1e-6 * (1 + config["A"] + config["B"]))
+    tools = SearchTools(b"", Path("reference.py"), bench, bench, _quiet, lambda *_: None, numbers=numbers)
+    space = replace(SPACE, knobs={"A": list(range(20)), "B": list(range(10))}, start={"A": 19, "B": 9}, keep=None)
+    search_shape("8x8", space, replace(BODY, evaluations=24), tools, time.monotonic() + 60)
+    assert len(set(read)) == len(read) > 24
+    assert len(learnt) == sum("'A': 3," not in one for one in read)
+    assert {numbers for _, numbers in learnt} == {(64.0, 0.0)}
+
+
+def _quiet(_: str) -> None:
+    """Take what is said and print nothing."""
 
 
 class Clock:
