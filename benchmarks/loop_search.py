@@ -92,7 +92,7 @@ def loop_searches(table: ResultTable, evaluations: int) -> dict[str, TableSearch
             fact = bench.fact if has_facts else None
             tools = SearchTools(
                 b"", Path("reference.py"), bench, bench, _quiet, _quiet, fact=fact,
-                numbers=bench.numbers if has_facts else None,
+                numbers=bench.numbers if has_facts else lambda _: None,
             )  # fmt: skip
             valid = np.flatnonzero(np.isfinite(table.medians_s))
             first = space.config(int(np.random.default_rng(seed).choice(valid)))

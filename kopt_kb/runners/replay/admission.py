@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -76,8 +77,9 @@ def facts_by(limits: Limits) -> Callable[[Path], Objection | None]:
 
 
 def numbers_by(limits: Limits) -> Callable[[Path], Sequence[float] | None]:
-    """Return what reads the folder of a record and says by which numbers configurations resemble each other."""
+    """Return what reads the folder of a record, once, and says by which numbers configurations resemble each other."""
 
+    @cache
     def numbers(folder: Path) -> Sequence[float] | None:
         try:
             found = launch_facts(*stored(folder), limits)

@@ -312,7 +312,7 @@ class RecordExecutor:
         tools = SearchTools(
             job.candidate, self._reference(job), self._shelf, self._judging, work.printed.append, work.spent,
             problem_of(job), workers, self._shared, None if limits is None else facts_by(limits),
-            lambda *one: self._prepare(job, found, *one), None if limits is None else numbers_by(limits),
+            lambda *one: self._prepare(job, found, *one), numbers_by(limits) if limits is not None else lambda _: None,
         )  # fmt: skip
         with work.part("search"):
             for at, (shape, one) in enumerate(sorted(body.spaces.items())):

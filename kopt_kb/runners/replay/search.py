@@ -73,7 +73,7 @@ class SearchTools:
         shared: Processes that search instead; what they found is confirmed here.
         fact: Says what static facts speak against a record, by its folder; None: nobody knows.
         likely: Takes a shape and a configuration that its search may end with, while nobody needs the makers.
-        numbers: Says static facts of a record as numbers, as many for each; a search compares configurations by them.
+        numbers: Says static facts of a record as numbers, by its folder: by them configurations resemble each other.
     """
 
     source: bytes
@@ -87,7 +87,7 @@ class SearchTools:
     shared: Shared | None = None
     fact: Callable[[Path], Objection | None] | None = None
     likely: Callable[[str, Mapping[str, object]], None] = lambda *_: None
-    numbers: Callable[[Path], Sequence[float] | None] | None = None
+    numbers: Callable[[Path], Sequence[float] | None] = lambda _: None
 
 
 def search_shape(shape: str, space: SpaceAsked, body: Request, tools: SearchTools, ends_at: float) -> ShapeSearch:
@@ -138,7 +138,6 @@ class _Search:
     admission: Admission | None = None
     enough: float = math.inf
     left_out: int = 0
-    learnt: set[bytes] = field(default_factory=set)
     begun: int = 0
 
     def run(self) -> ShapeSearch:
@@ -192,15 +191,12 @@ class _Search:
 
     def _chosen(self, asker: Learning, first: Sequence[bytes], ready: Sequence[tuple[Asked, Made]]) -> int:
         """Return which record that is made is timed next: what the shape has and its start, else the likeliest."""
-        keys = [canonical(one.config) for one, _ in ready]
-        for key, (one, made) in zip(keys, ready, strict=True):
-            if self.tools.numbers is None or made.record is None or key in self.learnt:
-                continue
-            self.learnt.add(key)
-            if (numbers := self.tools.numbers(made.folder)) is not None:
+        for one, made in ready:
+            if made.record is not None and (numbers := self.tools.numbers(made.folder)) is not None:
                 asker.learn(one.config, numbers)
-        begin = next((keys.index(one) for one in first if one in keys), None)
-        return asker.prefer([one.config for one, _ in ready]) if begin is None else begin
+        keys = [canonical(one.config) for one, _ in ready]
+        begin = [keys.index(one) for one in first if one in keys]
+        return begin[0] if begin else asker.prefer([one.config for one, _ in ready])
 
     def _wanted_still(self, stream: Iterator[tuple[Asked, Made]]) -> Iterator[tuple[Asked, Made]]:
         """Yield records as long as evaluations are left; those that were made ahead and not chosen take none."""
@@ -216,13 +212,12 @@ class _Search:
     @property
     def _spent(self) -> int:
         """Evaluations that were begun; what waits has taken none, nor, where facts are known, what does not compile."""
-        return self.begun - (self.left_out if self.admission is not None else 0)
+        return self.begun - self.left_out
 
     @property
     def _at_floor(self) -> bool:
         """Whether something is as fast as the machine was ever seen to be on this footprint."""
-        floor_s = self.space.floor_s
-        return floor_s is not None and min(self.times_s.values(), default=math.inf) <= floor_s
+        return min(self.times_s.values(), default=math.inf) <= (self.space.floor_s or -math.inf)
 
     def _shared(self, shared: Shared, kept: Mapping[str, object]) -> ShapeSearch:
         """Return the best of what other processes ranked, confirmed on the judging device."""

@@ -137,17 +137,19 @@ def test_the_start_spreads_over_the_values_of_each_knob(table: ResultTable) -> N
     assert left_out / 20 < 0.6, "chance leaves out 5 * 0.8**8 = 0.84"
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_what_is_learnt_of_places_tells_them_apart(seed: int) -> None:
-    """Where knobs say nothing of the time and a learnt number does, one of the best five of twenty at hand is chosen."""
-    times = np.random.default_rng(seed).permutation(40)
-    search = Searcher(Space.of({"knob": range(40)}), 1)
-    for place in range(40):
-        search.take(place)
-        search.learn(place, [float(times[place]), 7.0])
-        if place < 20:
-            search.tell(place, 1e-3 * (1 + float(times[place])))
-    ready = list(range(20, 40))
-    chosen = search.prefer(ready)
-    assert sorted(times[ready]).index(times[ready[chosen]]) < 5
-    assert search.ask() is None
+def test_what_is_learnt_of_places_tells_them_apart() -> None:
+    """Where knobs say nothing of the time and a learnt number does, a good one of twenty at hand is chosen."""
+    found = []
+    for seed in range(12):
+        times = np.random.default_rng(seed).permutation(40)
+        search = Searcher(Space.of({"knob": range(40)}), seed)
+        for place in range(40):
+            search.take(place)
+            search.learn(place, [float(times[place]), 7.0])
+            if place % 2:
+                search.tell(place, 1e-3 * (1 + float(times[place])))
+        ready = list(range(0, 40, 2))
+        chosen = ready[search.prefer(ready)]
+        found.append(sorted(times[ready]).index(times[chosen]))
+        assert search.ask() is None
+    assert sum(found) / 12 < 4.5, "chance chooses the tenth"
