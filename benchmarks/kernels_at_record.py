@@ -44,8 +44,8 @@ from kopt_kb.kernels.timing import interleave
 from kopt_kb.problem.tolerances import tolerance_of
 
 DTYPE, DTYPES = "bf16", {"fp8_gemm": "fp8"}
-LEAST_S = 2e-3
-"""Seconds that a graph of launches takes at least where bytes decide: what a launch costs the host is then below it."""
+LEAST_BYTES = 5_000_000_000
+"""Moved at least by a graph where bytes decide: what its launch costs the host is little beside its time."""
 
 
 def _eager() -> dict[str, Callable[..., Any]]:
@@ -216,8 +216,8 @@ class Buffers:
 
     @property
     def launches(self) -> int:
-        """Launches of a graph: two of each buffer, of what only moves bytes 2 ms."""
-        least = LEAST_S * 2.5e12 / self.bytes if self.name in KINDS else 2
+        """Launches of a graph: two of each buffer, of what only moves bytes 5 GB."""
+        least = LEAST_BYTES / self.bytes if self.name in KINDS else 2
         return len(self.outs) * max(1, math.ceil(least / len(self.outs)))
 
     def copies(self) -> dict[str, Any]:
