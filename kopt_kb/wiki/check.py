@@ -284,6 +284,7 @@ def check_page(wiki: Wiki, page: Path) -> WikiReport:
         sheets = [wiki.sheet(each) for each in wiki.names.identities.values() if path == f"targets/{each.target}.md"]
         report.faults += [fault for sheet in sheets for fault in sheet.faults if fault.path == path]
         report.checks += [check for sheet in sheets for check in sheet.checks if check.path == path]
+    report.faults += [fault for fault in wiki.names.faults() if owner is not None and owner.platform in fault.message]
     if folder not in FOLDERS:
         report.faults += [fault for fault in _beside_others(wiki) if fault.path == path]
     return WikiReport(str(page), 1, report.rows, tuple(dict.fromkeys(report.faults)), tuple(report.checks))

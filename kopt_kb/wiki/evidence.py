@@ -53,7 +53,10 @@ def _vendor(front: FrontMatter, row: Row, footnotes: Mapping[str, Footnote]) -> 
     """A row of grade vendor cites a document that the page's vendor published."""
     vendor = str(front.get("vendor", ""))
     published = [footnotes[source.id].publisher for source in row.sources if source.id in footnotes]
-    if row.grade == "vendor" and not any(name.split()[0] == vendor for name in published if name):
+    own = re.compile(
+        rf"{re.escape(vendor)}(?: Corporation| \([^)]*\))?"
+    )  # `NVIDIA developer forum, a user` is not NVIDIA
+    if row.grade == "vendor" and not any(own.fullmatch(name) for name in published):
         message = f"{row.key} is graded vendor, its documents are by {', '.join(published)}"
         yield Fault("WK212", row.path, row.line, message, "grade it secondary, or cite the vendor", row.key)
 

@@ -209,13 +209,21 @@ def of_list(
         place: Where it stands.
     """
     words = spaced(text)
-    for one in numbers if platforms and not is_of_system(words) else ():
-        can_be = _list_claim(listed, one, place) if _stands_alone(text, one) or listed.says_more(one) else ()
-        if can_be:
-            yield Claim(
-                one, platforms, platforms, can_be, listed.sparsity(one), listed.certain,
-                CITED.search(text) is not None, words, not listed.certain,
-            )  # fmt: skip
+    if not platforms or is_of_system(words):
+        return
+    meant = [
+        (one, can_be)
+        for one in numbers
+        if (can_be := _list_claim(listed, one, place) if _stands_alone(text, one) or listed.says_more(one) else ())
+    ]
+    for one, can_be in meant:
+        said = listed.sparsity(one)
+        if [(each, listed.sparsity(other)) for other, each in meant].count((can_be, said)) > 1:
+            continue  # `4 TB/s | 4.9 TB/s` are of two variants
+        yield Claim(
+            one, platforms, platforms, can_be, said, listed.certain, CITED.search(text) is not None, words,
+            not listed.certain,
+        )  # fmt: skip
 
 
 def _stands_alone(line: str, number: HardwareNumber) -> bool:

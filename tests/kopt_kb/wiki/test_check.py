@@ -122,6 +122,16 @@ def test_a_page_by_itself_stands_beside_its_kin(wiki_root: Path, product: Path) 
     assert odd == [{"WK406"}, set()]
 
 
+def test_a_name_that_another_page_has_is_named_on_either(product: Path) -> None:
+    """An alias belongs to one page."""
+    sister = product.with_name("t10_pro.md")
+    product.write_text(product.read_text().replace("aliases: [", "aliases: [T10 Twin, "))
+    sister.write_text(sister.read_text().replace("aliases: [", "aliases: [T10 Twin, "))
+    assert all(
+        "WK403" in {fault.code for fault in check_page(wiki_of(page), page).faults} for page in (product, sister)
+    )
+
+
 def test_a_target_by_itself_is_held_against_its_products(wiki_root: Path, product: Path) -> None:
     """Operations a clock that its products' rules refuse are named on the target's page."""
     target = wiki_root / "targets" / "sm_00.md"

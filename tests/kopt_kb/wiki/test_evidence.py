@@ -31,6 +31,21 @@ def test_a_third_party_is_no_vendor(product: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("publisher", "fine"),
+    [
+        ("NVIDIA Corporation", True),
+        ("NVIDIA (blog)", True),
+        ("NVIDIA Fans", False),
+        ("NVIDIA developer forum, a user", False),
+    ],
+)
+def test_who_begins_with_the_vendors_name_is_not_the_vendor(product: Path, publisher: str, fine: bool) -> None:
+    """Its company or a department in brackets is."""
+    found = codes(product, 'publisher="NVIDIA"', f'publisher="{publisher}"')
+    assert ("WK212" not in found) is fine
+
+
+@pytest.mark.parametrize(
     ("locator", "expected"),
     [
         ("column T10_PRO", ["WK213"]),
