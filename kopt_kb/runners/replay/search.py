@@ -33,14 +33,13 @@ _FIRST_SAMPLES, _SAMPLES, _AGAIN_SAMPLES = 2, 5, 24
 """Launches of each configuration while the space is searched, of one near the best so far, of what is timed again."""
 _NEAR = 1.2
 """Times of the best so far: a configuration beyond that is not looked at more closely."""
-_BEST = 8
-_PREPARED = 3
-"""Of the best, those that the file may end with are recorded so while all of them are timed again."""
+_BEST, _PREPARED, _AGAIN_LOOKS = 8, 3, 4
+"""The best that are timed again; those of them that the file is recorded with meanwhile; looks that each takes."""
 _AHEAD = 2
 """Records that may wait for each device: none is idle, and a strategy that learns is told soon."""
 _RESERVED = 0.25
 """Share of the seconds that is kept for timing the best again."""
-_LATE_S = 1.0
+_LATE_S = 0.5
 """Seconds after its end in which what was begun may still be timed, all of it together."""
 
 Told = Callable[[float], None]
@@ -139,6 +138,7 @@ class _Search:
     enough: float = math.inf
     left_out: int = 0
     begun: int = 0
+    looked_s: float = 0.0
 
     def run(self) -> ShapeSearch:
         start = dict(self.space.start)
@@ -152,15 +152,16 @@ class _Search:
         searched_by = self.ends_at - _RESERVED * max(0.0, self.ends_at - time.monotonic())
 
         def is_late() -> bool:
-            return time.monotonic() >= searched_by
+            return self._is_over() or time.monotonic() >= searched_by
 
         stream = self.tools.shelf.stream(
             self._asked(asker, kept, start, math.inf if strategy == "exhaustive" else most),
-            self.tools.shelf.ahead, lambda: self._is_over() or is_late(),
+            self.tools.shelf.ahead, is_late,
             partial(self._chosen, asker, (canonical(kept), canonical(start))) if isinstance(asker, Learning) else None,
         )  # fmt: skip
         if self.admission is not None:
-            stream = self.admission.admitted(stream, self._is_sound, lambda: self._is_over() or is_late())
+            sound = lambda one, made: not self._unfit(canonical(one.config), made)  # noqa: E731
+            stream = self.admission.admitted(stream, sound, is_late)
         stream = self._wanted_still(stream)
         if self.tools.workers:
             self.rank(stream, canonical(kept), searched_by)
@@ -252,16 +253,11 @@ class _Search:
         wrong = sum(not math.isfinite(value) for value in self.times_s.values())
         best = min(found, key=found.__getitem__, default=None)
         return ShapeSearch(
-            config=kept if best is None else self.configs[best],
-            median_s=None if best is None else found[best],
-            space=math.prod(map(len, self.space.knobs.values())),
-            strategy=strategy,
-            evaluated=evaluated,
-            failed=wrong if failed is None else failed,
-            asked=asked,
+            config=kept if best is None else self.configs[best], median_s=None if best is None else found[best],
+            space=math.prod(map(len, self.space.knobs.values())), strategy=strategy, evaluated=evaluated,
+            failed=wrong if failed is None else failed, asked=asked, pruning=pruning,
             pruned=None if self.admission is None else self.admission.reasons(),
-            pruning=pruning,
-        )
+        )  # fmt: skip
 
     def _timed_alone(self, stream: Iterator[tuple[Asked, Made]], searched_by: float) -> None:
         """Time each record on the judging device as it is made."""
@@ -269,7 +265,8 @@ class _Search:
             key, begin = canonical(one.config), time.monotonic()
             value = self._timed(key, one, made, searched_by)
             self.tools.spent("makers", made.seconds)
-            self.tools.spent("times", time.monotonic() - begin)
+            self.looked_s += (took_s := time.monotonic() - begin)
+            self.tools.spent("times", took_s)
             self._settle(key, value)
 
     def rank(self, stream: Iterator[tuple[Asked, Made]], kept: bytes, searched_by: float) -> None:
@@ -362,9 +359,6 @@ class _Search:
             return found
         return tools.judging.time([folder], tools.reference, _SAMPLES, ends_at, again=True)[0]
 
-    def _is_sound(self, one: Asked, made: Made) -> bool:
-        return not self._unfit(canonical(one.config), made)
-
     def _unfit(self, key: bytes, made: Made) -> str:
         """Return why there is nothing to time; else its folder is kept."""
         record = made.record
@@ -381,7 +375,8 @@ class _Search:
         ranked = sorted(
             filter(lambda key: math.isfinite(self.times_s[key]), self.times_s), key=self.times_s.__getitem__
         )
-        best = ranked[:_BEST] + [key for key in ranked[_BEST:] if key == kept]
+        most = self._finalists(len(ranked))
+        best = ranked[:most] + [key for key in ranked[most:] if key == kept]
         for key in best[:_PREPARED]:
             self.tools.likely(self.shape, self.configs[key])
         again = self._again(best, again=True) if best else {}
@@ -390,6 +385,11 @@ class _Search:
         winner = min(again, key=again.__getitem__)
         self.tools.likely(self.shape, self.configs[winner])
         return self._again([winner], again=False) or {winner: again[winner]}
+
+    def _finalists(self, known: int) -> int:
+        """Return how many of the best can be timed again in the seconds left, beside the kept one and the winner."""
+        each_s, left_s = _AGAIN_LOOKS * self.looked_s / max(known, 1), self.ends_at - time.monotonic()
+        return _BEST if each_s * (_BEST + 2) <= left_s else max(1, int(left_s / each_s) - 2)
 
     def _again(self, keys: Sequence[bytes], *, again: bool) -> dict[bytes, float]:
         tools, folders = self.tools, [self.folders[key] for key in keys]

@@ -23,7 +23,7 @@ from kopt_kb.wire import JsonMap, canonical
 
 __all__ = ["Asked", "Choose", "RecordTarget", "Shelf", "bytes_of", "digest_of"]
 
-_GRACE_S, _POLL_S = 2.0, 0.5
+_GRACE_S, _POLL_S = 0.5, 0.5
 """Seconds that records have which are being made when their search is over, and between looks whether it is."""
 
 
@@ -162,7 +162,7 @@ class Shelf:
     ) -> Iterator[tuple[Asked, Made]]:
         """Yield records as they are made, with so many begun ahead; no further one is begun once `ended` says so.
 
-        What is being made then has a few seconds left. Where several are made, `choose` says which comes next.
+        What is being made then has half a second left. Where several are made, `choose` says which comes next.
         """
         running: dict[Future[Made], Asked] = {}
         ready: list[tuple[Asked, Made]] = []

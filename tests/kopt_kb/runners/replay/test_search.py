@@ -219,6 +219,30 @@ def test_it_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.median_s is not None
 
 
+class Loading(Bench):
+    """Every record takes its seconds, and four times as many where it is timed again."""
+
+    def time(self, records: Sequence[Path], reference: Path, launches: int, ends_at: float, **more: Any) -> Any:
+        """Wait, then return times."""
+        time.sleep(self.seconds * (4 * len(records) - 1) * (launches >= 24))
+        return super().time(records, reference, launches, ends_at, **more)
+
+
+@pytest.mark.parametrize(("seconds", "finalists"), [(30.0, 8), (4.0, 5)])
+def test_as_many_are_timed_again_as_there_is_time_for(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, finalists: int
+) -> None:
+    """Rather few than none: what flattered in the search is no time of the answer."""
+    clock = Clock()
+    for module in (search, sys.modules[__name__]):
+        monkeypatch.setattr(module, "time", clock)
+    bench = Loading(lambda config: 1e-6 * (config["A"] + config["B"]), seconds=0.1)
+    found, _ = searched(bench, seconds=seconds)
+    assert bench.timed[-2:] == [(finalists, 24), (1, 24)]
+    assert found.median_s == pytest.approx(2e-6)
+    assert clock.now_s <= 100.0 + seconds
+
+
 class Behind(Bench):
     """All is made ahead: it waits to be timed when the seconds are over."""
 
