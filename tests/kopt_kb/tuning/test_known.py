@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.known import known_of, limiters_of
-from kopt_kb.tuning.options import Budget
+from kopt_kb.tuning.options import Budget, CampaignOptions
+from kopt_kb.tuning.policy import policy_named
+from kopt_kb.tuning.proposals import Proposal, ProposerView
+from kopt_kb.tuning.proposers import VariantsProposer
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.workspace import Workspace
 from tests.kopt_kb.tuning.measuring import Measuring
-from tests.kopt_kb.tuning.test_accounting import campaign
+from tests.kopt_kb.tuning.test_accounting import SETTINGS, campaign
 
 VERDICT = {
     "class": "memory-bound", "limiter": "dram", "evidence": [], "others": [{"limiter": "tail"}],
@@ -78,3 +83,34 @@ def test_a_limiter_outside_the_table_or_an_old_code_is_none(workspace: Workspace
         assert limiters_of(replace(state, profiles={90: old}))[0] == ("dram",)
         strange = replace(old, evidence=({"verdict": {"limiter": "weather", "others": "none"}},))
         assert limiters_of(replace(state, profiles={90: strange}))[0] == ("dram",)
+
+
+class Watching:
+    """Proposes what the file declares, and keeps what it was shown."""
+
+    name = "variants"
+
+    def __init__(self) -> None:
+        self.shown: list[dict[str, object]] = []
+
+    def propose(self, view: ProposerView) -> Proposal | None:
+        """Answer as the package's own does."""
+        self.shown.append(json.loads(json.dumps(view.document.to_json())))
+        return VariantsProposer().propose(view)
+
+
+def test_every_state_of_a_measured_campaign_is_what_its_schema_says(
+    workspace: Workspace, wiki_root: Path, fits: Callable[[str, object], bool]
+) -> None:
+    """From the first round to one after a review: with profile, gaps, times under roofs, what is reachable, ledger."""
+    watching = Watching()
+    policy = replace(policy_named("gpu-wiki", max_rounds=5), least_trust="unstated", stop_reasons=("iterations",))
+    options = CampaignOptions(platform=Registry.open(wiki_root).platform("T10"))
+    with Campaign(workspace, policy, (watching,), Measuring(), settings=SETTINGS, options=options) as tuned:
+        tuned.run()
+    assert [fits("proposer_state", one) for one in watching.shown] == [True] * len(watching.shown)
+    assert {bool(one["review"]) for one in watching.shown} == {True, False}
+    for name in ("profile", "gaps", "ledger", "categories", "limits"):
+        assert all(one[name] for one in watching.shown), name
+    first = watching.shown[0]["under_roofs"]
+    assert isinstance(first, list) and first[0]["reachable"]["probe"] == "copy of the same bytes"
