@@ -53,7 +53,7 @@ def test_an_incomplete_row_is_a_fault(tmp_path: Path, row: str) -> None:
 def test_the_shipped_list_says_so() -> None:
     """Listed parts raise KB127, also where a page's name begins alike; others stay unknown or ambiguous."""
     registry = Registry.open()
-    for name in ("MI430X", "H800 NVL", "RTX PRO 2000", "GeForce RTX 4090 D"):
+    for name in ("MI440X", "H800 NVL", "RTX PRO 2000", "GeForce RTX 4090 D"):
         with pytest.raises(NoPage):
             registry.platform(name)
     with pytest.raises(UnknownPlatform):

@@ -95,7 +95,7 @@ def test_the_index_names_every_product_and_what_has_no_page(shipped: tuple[Wiki,
     wiki, site = shipped
     index = site["index.html"]
     assert {link for link in index.links if link.startswith("products/")} == set(site) - {"index.html"}
-    assert "MI430X" in next(text for path, text in pages(wiki) if path == "index.html")
+    assert "MI440X" in next(text for path, text in pages(wiki) if path == "index.html")
     assert len(site) == 1 + len(wiki.names.identities)
 
 
