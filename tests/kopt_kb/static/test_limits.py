@@ -41,7 +41,7 @@ def test_none_is_zero_and_unknown_is_none() -> None:
 
 
 DECIDE = ("warp_size", "threads_per_block", "shared_memory_per_sm")
-NEW = {"RUBIN", "MI455X", "STRIX_HALO"}
+NEW = {"RUBIN", "MI455X", "MI430X", "STRIX_HALO"}
 """Parts whose vendor has not printed the limits of a multiprocessor yet."""
 
 
