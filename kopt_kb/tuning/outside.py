@@ -114,7 +114,8 @@ class PlanProposer:
                 self._held = read_words(self.path, _MOST_PLAN_BYTES)
             return self._held
         except KoptError as error:
-            raise _refused(f"the plan can't be read: {error.what}", str(self.path)) from error
+            why = error.what.removeprefix("can't be read: ")
+            raise _refused(f"the plan can't be read: {why}", str(self.path)) from error
 
 
 def _document(text: str, name: str) -> object:

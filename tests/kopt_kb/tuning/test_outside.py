@@ -113,6 +113,8 @@ def test_a_plan_file(tmp_path: Path) -> None:
     assert found is not None and found.proposer == "plan plan.json"
     with pytest.raises(BadInput, match="can't be read"):
         PlanProposer(tmp_path / "none.json").propose(VIEW)
+    with pytest.raises(BadInput, match="plan can't be read: Is a directory"):
+        PlanProposer(tmp_path).propose(VIEW)
 
 
 def test_a_wish_for_evidence() -> None:
