@@ -95,9 +95,10 @@ def test_the_hook_runs_over_the_files_of_a_commit(repo_root: Path, tmp_path: Pat
     assert (hook["id"], hook["language"], hook["types"]) == ("kb-lint-text", "python", ["text"])
     (tmp_path / "wrong.md").write_text(WRONG)
     (tmp_path / "right.md").write_text(RIGHT)
-    entry = shlex.split(hook["entry"])
+    entry = [*shlex.split(hook["entry"]), *hook.get("args", [])]
     assert _run([*entry, "right.md"], tmp_path).returncode == 0
-    done = _run([*entry, "right.md", "wrong.md"], tmp_path)
+    (tmp_path / "--help").write_text(WRONG)
+    done = _run([*entry, "--help", "right.md", "wrong.md"], tmp_path)
     assert (done.returncode, "wrong.md:1:16" in done.stdout) == (1, True)
 
 
