@@ -93,6 +93,9 @@ def _check_front(page: Page, kind: str) -> None:
             page.fault("WK103", 1, f"front matter lacks {name!r}", f"needed: {', '.join(_REQUIRED[kind])}")
         elif text.startswith(TBD):
             page.fault("WK210", 1, f"front matter field {name!r} is still to be filled", "write it as the vendor does")
+    for name in sorted(map(str, front.keys() - {*_REQUIRED[kind], *_LIST_FIELDS})) if kind in _REQUIRED else ():
+        message = f"front matter has no field {name!r}"
+        page.fault("WK103", 1, message, f"its fields: {', '.join((*_REQUIRED[kind], *_LIST_FIELDS))}")
     for name in _LIST_FIELDS:
         value = front.get(name, [])
         if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):

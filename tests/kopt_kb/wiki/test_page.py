@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -186,3 +187,10 @@ def test_front_matter_is_not_read_as_markdown() -> None:
     )
     page = read_page(page_of(ROW, front).encode(), "hardware/v/t10.md")
     assert (page.title, page.faults, [row.line for row in page.rows]) == ("T", [], [17])
+
+
+@pytest.mark.parametrize(("field", "faults"), [("alias: [X]", ["front matter has no field 'alias'"]), ("pci: []", [])])
+def test_a_mistyped_field_is_named(product: Path, field: str, faults: list[str]) -> None:
+    """`alias` for `aliases` would lose a name without a word."""
+    page = read_page(product.read_bytes().replace(b"arch:", f"{field}\narch:".encode(), 1), "hardware/nvidia/t10.md")
+    assert [fault.message for fault in page.faults] == faults
