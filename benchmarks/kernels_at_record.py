@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/kernels_at_record.py --out DIR [--budget-s 90] [--only attention ...] [--rounds 15]
 
-Contenders of a shape run in turn, every other round backwards; each is a CUDA graph of a few launches over rotating
+Contenders of a shape run in turn, in a new random order each round; each is a CUDA graph of launches over rotating
 buffers that together are several times the L2, so that no launch finds its data there. Everything is checked against
 a float64 reference first. The opponents: torch eager, torch.compile (max-autotune, no graphs), Liger where it is
 installed, the best of cuBLASLt's heuristics (all that it returns are timed), cuDNN's and FlashAttention's attention
@@ -24,6 +24,7 @@ import json
 import math
 import multiprocessing
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -40,7 +41,6 @@ from same_bytes import KINDS, passes
 from kopt_kb.kernels.blocked import reference_result
 from kopt_kb.kernels.ceilings import environment
 from kopt_kb.kernels.comparison import compare
-from kopt_kb.kernels.timing import interleave
 from kopt_kb.problem.tolerances import tolerance_of
 
 DTYPE, DTYPES = "bf16", {"fp8_gemm": "fp8"}
@@ -288,6 +288,16 @@ def median_95(ratios: list[float]) -> list[float]:
     return [round(ordered[low], 4), round(ordered[high], 4)]
 
 
+def shuffled(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Return name → durations in seconds; no contender runs always after the same other, whose heat it would meet."""
+    found: dict[str, list[float]] = {one: [] for one in timers}
+    order = random.Random(0)
+    for _ in range(rounds):
+        for one in order.sample(list(timers), len(timers)):
+            found[one].append(timers[one]())
+    return found
+
+
 def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], rounds: int) -> dict[str, Any]:
     """Measure one shape: all contenders briefly, then the best kernels and opponents at length."""
     buffers = Buffers(name, shape)
@@ -299,12 +309,12 @@ def case(name: str, shape: tuple[int, ...], configs: list[dict[str, Any]], round
         except Exception as error:  # noqa: BLE001 - what cannot be captured is named
             left[one] = f"{type(error).__name__}: {str(error)[:200]}"
     torch.cuda.synchronize()
-    brief = dict(zip(timers, map(statistics.median, interleave(list(timers.values()), 5)), strict=True))
+    brief = {one: statistics.median(times) for one, times in shuffled(timers, 5).items()}
     kernels = sorted((one for one in brief if one.startswith("kb")), key=brief.__getitem__)
     others = sorted((one for one in brief if not one.startswith("kb") and not is_context(one)), key=brief.__getitem__)
     copy = min((one for one in brief if one.startswith("copy")), key=brief.__getitem__)
     last = [*kernels[:3], *others[:4], copy]
-    samples = dict(zip(last, interleave([timers[one] for one in last], rounds), strict=True))
+    samples = shuffled({one: timers[one] for one in last}, rounds)
     medians = {one: statistics.median(times) for one, times in samples.items()}
     best, rival = min(kernels[:3], key=medians.__getitem__), min(others[:4], key=medians.__getitem__)
 

@@ -47,8 +47,7 @@ VARIANTS = [
         "name": "roles", "category": "latency_hiding", "targets": ["sm_90"],
         "summary": "one warp copies tiles, two warpgroups of 64 rows each multiply them and store by the copy engine",
         "precondition": "N % 8 == 0 and K % 8 == 0 and element_bytes == 2 and M >= 512 and N >= 512",
-        "config": {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4},
-        "knobs": ["GROUP_M"],
+        "config": {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_stages": 4}, "knobs": ["GROUP_M"],
     },
     {
         "name": "halved_store", "category": "latency_hiding",
@@ -60,9 +59,9 @@ VARIANTS = [
         }, "knobs": ["GROUP_M"],
     },
     {
-        "name": "tall_groups", "category": "caching", "precondition": "M >= 1024 and N >= 1024", "knobs": ["GROUP_M"],
+        "name": "tall_groups", "category": "caching", "precondition": "M >= 1024 and N >= 1024",
         "summary": "walk taller or flatter groups of tiles, so that those in flight share more of A and B in L2",
-        "config": {},
+        "config": {}, "knobs": ["GROUP_M"],
     },
     {
         "name": "two_residents", "category": "parallelism",
@@ -86,7 +85,6 @@ VARIANTS = [
         "knobs": ["BLOCK_N", "BLOCK_K", "num_warps", "num_stages"],
     },
 ]  # fmt: skip
-
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
 
 
@@ -155,10 +153,7 @@ def matmul_persistent(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     WIDEN: tl.constexpr, HALVES: tl.constexpr,
 ):  # fmt: skip
-    """A fixed number of programs share the tiles; loops are flattened so that tiles overlap.
-
-    With HALVES the tile leaves in two stores through half the shared memory; c_desc has half the columns then.
-    """
+    """A fixed number of programs share the tiles, loops flattened; with HALVES c_desc has half a tile's columns."""
     tiles = tl.cdiv(m, BLOCK_M) * tl.cdiv(n, BLOCK_N)
     for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
         tile_m, tile_n = _tile_of(tile, m, n, BLOCK_M, BLOCK_N, GROUP_M)
@@ -168,8 +163,7 @@ def matmul_persistent(
             b = b_desc.load([start, tile_n * BLOCK_N])
             acc = _product(a, b, acc, WIDEN)
         if HALVES:
-            pair = tl.permute(tl.reshape(acc, (BLOCK_M, 2, BLOCK_N // 2)), (0, 2, 1))
-            left, right = tl.split(pair)
+            left, right = tl.split(tl.permute(tl.reshape(acc, (BLOCK_M, 2, BLOCK_N // 2)), (0, 2, 1)))
             c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], left.to(c_desc.dtype))
             c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N + BLOCK_N // 2], right.to(c_desc.dtype))
         else:
@@ -186,46 +180,60 @@ def _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M: gl.constexpr):
 
 
 @gluon.jit
-def _copy_tiles(descs, bufs, bars, tiles_m, tiles_n, k, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
+def _copy_tiles(descs, bufs, bars, sizes, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
     """Copy the two halves of A's tile and B's tile of every step into the next stage that is free."""
     a_desc, b_desc = descs
     a_bufs, b_bufs, _ = bufs
     full, free = bars
-    ROWS: gl.constexpr = a_desc.block_shape[0]
-    BLOCK_K: gl.constexpr = a_desc.block_shape[1]
-    BLOCK_N: gl.constexpr = b_desc.block_shape[1]
+    tiles_m, tiles_n, k = sizes
     count = 0
     for tile in range(gl.program_id(0), tiles_m * tiles_n, gl.num_programs(0)):
         m, n = _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M)
-        for start in range(0, k, BLOCK_K):
+        for start in range(0, k, a_desc.block_shape[1]):
             stage = count % STAGES
             bar = full.index(stage)
             mbarrier.wait(free.index(stage), ((count // STAGES) & 1) ^ 1)
             mbarrier.expect(bar, 2 * a_desc.block_type.nbytes + b_desc.block_type.nbytes)
-            copy_in(a_desc, [2 * m * ROWS, start], bar, a_bufs.index(2 * stage))
-            copy_in(a_desc, [(2 * m + 1) * ROWS, start], bar, a_bufs.index(2 * stage + 1))
-            copy_in(b_desc, [start, n * BLOCK_N], bar, b_bufs.index(stage))
+            for one in gl.static_range(2):
+                copy_in(a_desc, [(2 * m + one) * a_desc.block_shape[0], start], bar, a_bufs.index(2 * stage + one))
+            copy_in(b_desc, [start, n * b_desc.block_shape[1]], bar, b_bufs.index(stage))
             count += 1
 
 
 @gluon.jit
-def _multiply(
-    one: gl.constexpr, c_desc, bufs, bars, tiles_m, tiles_n, k,
-    BLOCK_K: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr,
-):  # fmt: skip
-    """Multiply one half of the rows of every tile; the result leaves in two halves of its columns."""
+def _halves(tile):  # of its columns
+    return gl.split(gl.permute(gl.reshape(tile, (tile.shape[0], 2, tile.shape[1] // 2)), (0, 2, 1)))
+
+
+@gluon.jit
+def _store(one: gl.constexpr, c_desc, c_bufs, acc, top, left):
+    """Store half of the rows of a tile, a quarter of its columns at a time through two buffers in turn."""
+    COLS: gl.constexpr = c_desc.block_shape[1]
+    at: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, COLS, 16])
+    first, last = _halves(acc)
+    pieces = _halves(first) + _halves(last)
+    for piece in gl.static_range(4):
+        staged = c_bufs.index(2 * one + piece % 2)
+        tma.store_wait(1)  # the piece before the last has left
+        staged.store(gl.convert_layout(pieces[piece].to(c_desc.dtype), at))
+        hopper.fence_async_shared()
+        copy_out(c_desc, [top, left + piece * COLS], staged)
+
+
+@gluon.jit
+def _multiply(one: gl.constexpr, c_desc, bufs, bars, sizes, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
+    """Multiply one half of the rows of every tile."""
     a_bufs, b_bufs, c_bufs = bufs
     full, free = bars
+    tiles_m, tiles_n, k = sizes
     ROWS: gl.constexpr = c_desc.block_shape[0]
-    HALF: gl.constexpr = c_desc.block_shape[1]
-    whole: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 2 * HALF, 16])
-    half: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, HALF, 16])
-    staged = c_bufs.index(one)
+    COLS: gl.constexpr = 4 * c_desc.block_shape[1]
+    at: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, COLS, 16])
     count = 0
     for tile in range(gl.program_id(0), tiles_m * tiles_n, gl.num_programs(0)):
         m, n = _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M)
-        acc = gl.zeros([ROWS, 2 * HALF], gl.float32, whole)
-        for start in range(0, k, BLOCK_K):
+        acc = gl.zeros([ROWS, COLS], gl.float32, at)
+        for start in range(0, k, a_bufs.shape[2]):
             stage = count % STAGES
             mbarrier.wait(full.index(stage), (count // STAGES) & 1)
             step = hopper.warpgroup_mma(a_bufs.index(2 * stage + one), b_bufs.index(stage), acc, is_async=True)
@@ -234,34 +242,28 @@ def _multiply(
             count += 1
         acc = hopper.warpgroup_mma_wait(0, deps=[acc])
         mbarrier.arrive(free.index((count - 1) % STAGES), count=1)
-        parts = gl.split(gl.permute(gl.reshape(acc, (ROWS, 2, HALF)), (0, 2, 1)))
-        for place in gl.static_range(2):
-            tma.store_wait(0)
-            staged.store(gl.convert_layout(parts[place].to(c_desc.dtype), half))
-            hopper.fence_async_shared()
-            copy_out(c_desc, [(2 * m + one) * ROWS, (2 * n + place) * HALF], staged)
+        _store(one, c_desc, c_bufs, acc, (2 * m + one) * ROWS, n * COLS)
     tma.store_wait(0)
 
 
 @gluon.jit
 def matmul_roles(a_desc, b_desc, c_desc, m, n, k, GROUP_M: gl.constexpr, STAGES: gl.constexpr):
     """A fixed number of programs share the tiles: one warp copies, two warpgroups multiply."""
-    BLOCK_K: gl.constexpr = a_desc.block_shape[1]
-    a_bufs = gl.allocate_shared_memory(a_desc.dtype, [2 * STAGES, a_desc.block_shape[0], BLOCK_K], a_desc.layout)
-    b_bufs = gl.allocate_shared_memory(b_desc.dtype, [STAGES, BLOCK_K, b_desc.block_shape[1]], b_desc.layout)
-    c_bufs = gl.allocate_shared_memory(c_desc.dtype, [2, c_desc.block_shape[0], c_desc.block_shape[1]], c_desc.layout)
+    a_bufs = gl.allocate_shared_memory(a_desc.dtype, [2 * STAGES] + a_desc.block_shape, a_desc.layout)  # noqa: RUF005
+    b_bufs = gl.allocate_shared_memory(b_desc.dtype, [STAGES] + b_desc.block_shape, b_desc.layout)  # noqa: RUF005
+    c_bufs = gl.allocate_shared_memory(c_desc.dtype, [4] + c_desc.block_shape, c_desc.layout)  # noqa: RUF005
     full = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     free = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     for stage in gl.static_range(STAGES):
         mbarrier.init(full.index(stage), count=1)
         mbarrier.init(free.index(stage), count=2)
     bufs, bars = (a_bufs, b_bufs, c_bufs), (full, free)
-    tiles_m, tiles_n = gl.cdiv(m, 2 * a_desc.block_shape[0]), gl.cdiv(n, b_desc.block_shape[1])
+    sizes = (gl.cdiv(m, 2 * a_desc.block_shape[0]), gl.cdiv(n, b_desc.block_shape[1]), k)
     gl.warp_specialize(
         [
-            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, tiles_m, tiles_n, k, BLOCK_K, GROUP_M, STAGES)),
-            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, tiles_m, tiles_n, k, BLOCK_K, GROUP_M, STAGES)),
-            (_copy_tiles, ((a_desc, b_desc), bufs, bars, tiles_m, tiles_n, k, GROUP_M, STAGES)),
+            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, sizes, GROUP_M, STAGES)),
+            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, sizes, GROUP_M, STAGES)),
+            (_copy_tiles, ((a_desc, b_desc), bufs, bars, sizes, GROUP_M, STAGES)),
         ],
         [4, 1],
         [240, 24],
@@ -276,9 +278,8 @@ _KERNELS = {
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
     """Return (A of MxK, B of KxN), row-major in that storage type, from a seed."""
-    rows, cols, depth = shape
     generator = torch.Generator(device=device).manual_seed(seed)
-    sizes = (rows, depth), (depth, cols)
+    sizes = (shape[0], shape[2]), (shape[2], shape[1])
     return tuple(torch.randn(one, generator=generator, device=device).to(_DTYPES[dtype]) for one in sizes)
 
 
@@ -340,9 +341,11 @@ def _plan(shape, dtype, config, multiprocessors):
 
 def _blocks(knobs):
     """Return the tiles of A, B and C that the descriptors copy."""
-    halved = knobs["VARIANT"] == "roles" or (knobs["VARIANT"] == "persistent" and knobs["HALVES"])
-    rows, stored = 64 if knobs["VARIANT"] == "roles" else knobs["BLOCK_M"], knobs["BLOCK_N"] // (2 if halved else 1)
-    return [rows, knobs["BLOCK_K"]], [knobs["BLOCK_K"], knobs["BLOCK_N"]], [rows, stored]
+    rows, cols, depth = (knobs[f"BLOCK_{one}"] for one in "MNK")
+    stored = cols // 2 if knobs["VARIANT"] == "persistent" and knobs["HALVES"] else cols
+    if knobs["VARIANT"] == "roles":
+        rows, stored = 64, cols // 4
+    return [rows, depth], [depth, cols], [rows, stored]
 
 
 def _descriptor(tensor, block, variant):
@@ -376,10 +379,8 @@ def launch(a, b, *, config=None, out=None):
     if knobs["VARIANT"] == "pointers":
         kernel[grid](a, b, out, *shape, a.stride(0), b.stride(0), out.stride(0), **constexprs, **options)
         return out
-    if not aligned:
-        raise ValueError(f"tensor descriptors need rows of a multiple of 16 bytes, shape is {shape}")
-    if knobs["VARIANT"] == "roles" and a.element_size() != 2:
-        raise ValueError(f"roles multiply elements of two bytes, got {dtype}")
+    if not aligned or (knobs["VARIANT"] == "roles" and a.element_size() != 2):
+        raise ValueError(f"tensor descriptors need rows of 16 bytes, roles elements of two; got {shape} of {dtype}")
     pairs = zip((a, b, out), _blocks(knobs), strict=True)
     kernel[grid](*(_descriptor(*pair, knobs["VARIANT"]) for pair in pairs), *shape, **constexprs, **options)
     return out
