@@ -42,10 +42,9 @@ _QUERIES += [
     for together, turns in [(2, True), (4, True), (4, False), (8, True)]
 ]
 _BLOCKS = [
-    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": group}
-    for n, stages, held in [(256, 4, False), (256, 4, True), (128, 6, False)] for group in (4, 8, 16)
+    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": group}
+    for n, stages in [(256, 4), (128, 6)] for group in (4, 8, 16)
 ]  # fmt: skip
-_BLOCKS += [{"VARIANT": "persistent", "BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8, "num_stages": 5, "GROUP_M": 8}]
 _FEW = [
     {"VARIANT": "pointers", "BLOCK_M": 16, "BLOCK_N": n, "num_warps": warps, "num_stages": stages, "GROUP_M": 1}
     for n, warps, stages in [
@@ -54,9 +53,7 @@ _FEW = [
     ]
 ]  # fmt: skip
 _LOW = [
-    {"VARIANT": "roles", "BLOCK_N": n, "HELD": held, "num_stages": stages, "GROUP_M": 1}
-    for n, stages in [(64, 8), (128, 6)]
-    for held in (False, True)
+    {"VARIANT": "roles", "BLOCK_N": n, "num_stages": stages, "GROUP_M": 1} for n, stages in [(64, 8), (64, 6), (128, 6)]
 ] + [
     {"VARIANT": "pointers", "BLOCK_M": high, "BLOCK_N": n, "num_warps": 4, "num_stages": stages, "GROUP_M": 1}
     for high, n, stages in [(128, 32, 5), (128, 64, 4), (64, 64, 5), (64, 128, 4)]

@@ -25,13 +25,9 @@ OP = "fp8_gemm"
 OP_OPTIONS = {"block": 128}
 BLOCK = 128
 TUNING_SPACE = {
-    "BLOCK_M": [16, 32, 64, 128, 256],
-    "BLOCK_N": [16, 32, 64, 128, 256],
-    "GROUP_M": [1, 2, 4, 8, 16],
-    "HELD": [False, True],
-    "num_warps": [1, 2, 4, 8],
-    "num_stages": [2, 3, 4, 5, 6, 7, 8],
-}
+    "BLOCK_M": [16, 32, 64, 128, 256], "BLOCK_N": [16, 32, 64, 128, 256], "GROUP_M": [1, 2, 4, 8, 16],
+    "num_warps": [1, 2, 4, 8], "num_stages": [2, 3, 4, 5, 6, 7, 8],
+}  # fmt: skip
 VARIANTS = [
     {
         "name": "pointers", "category": "memory_access", "precondition": "M >= 1", "config": {"VARIANT": "pointers"},
@@ -39,21 +35,14 @@ VARIANTS = [
         "knobs": ["BLOCK_M", "BLOCK_N", "GROUP_M", "num_warps", "num_stages"],
     },
     {
-        "name": "persistent", "category": "scheduling", "precondition": "M >= 64", "config": {"VARIANT": "persistent"},
-        "summary": "one program a multiprocessor walking tiles that the bulk copy engine brings, stores beside loads",
-        "knobs": ["BLOCK_M", "BLOCK_N", "GROUP_M", "num_warps", "num_stages"],
-    },
-    {
         "name": "roles", "category": "latency_hiding", "targets": ["sm_90"], "precondition": "M >= 128 and N >= 256",
-        "summary": "one warp copies, two warpgroups of 64 rows multiply, and scale 64 columns beside the next products",
-        "config": {"VARIANT": "roles", "BLOCK_N": 256, "HELD": False, "num_warps": 4, "num_stages": 4},
-        "knobs": ["GROUP_M", "HELD"],
+        "summary": "one warp copies, two warpgroups multiply in turns, one scaling beside the other's products",
+        "config": {"VARIANT": "roles", "BLOCK_N": 256, "num_stages": 4}, "knobs": ["GROUP_M"],
     },
     {
         "name": "narrow_roles", "category": "parallelism", "targets": ["sm_90"], "precondition": "M >= 64",
-        "summary": "roles with tiles of few columns, so that each multiprocessor has one, and A in registers",
-        "config": {"VARIANT": "roles", "BLOCK_N": 64, "HELD": True, "num_warps": 4, "num_stages": 8, "GROUP_M": 1},
-        "knobs": ["GROUP_M", "HELD"],
+        "summary": "roles with tiles of few columns, so that each multiprocessor has one",
+        "config": {"VARIANT": "roles", "BLOCK_N": 64, "num_stages": 8, "GROUP_M": 1}, "knobs": ["num_stages"],
     },
     {
         "name": "thin_tiles", "category": "parallelism", "precondition": "M <= 64 and N >= 1024",
@@ -116,26 +105,6 @@ def fp8_gemm_pointers(
     tl.store(place, acc.to(c_ptr.dtype.element_ty), mask=(row[:, None] < m) & (col[None, :] < n))
 
 
-@triton.jit
-def fp8_gemm_persistent(
-    a_desc, b_desc, sa_ptr, sb_ptr, c_desc, m, n, k,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr, BLOCK: tl.constexpr, WIDEN: tl.constexpr,
-):  # fmt: skip
-    """A fixed number of programs share the tiles; loops are flattened so that tiles overlap."""
-    tiles = tl.cdiv(m, BLOCK_M) * tl.cdiv(n, BLOCK_N)
-    blocks = k // BLOCK
-    for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
-        tile_m, tile_n = _tile_of(tile, m, n, BLOCK_M, BLOCK_N, GROUP_M)
-        row = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
-        col = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
-        acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-        for block in range(blocks):
-            a = a_desc.load([tile_m * BLOCK_M, block * BLOCK])
-            b = b_desc.load([tile_n * BLOCK_N, block * BLOCK])
-            acc += _scaled_product(a, b, sa_ptr, sb_ptr, row, col, block, m, n, blocks, BLOCK_N, BLOCK, WIDEN)
-        c_desc.store([tile_m * BLOCK_M, tile_n * BLOCK_N], acc.to(c_desc.dtype))
-
-
 @gluon.jit
 def _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M: gl.constexpr):
     """Return what `_tile_of` does."""
@@ -152,7 +121,7 @@ def _copy_tiles(
     """Copy the two halves of A's tile and the parts of B's tile of every step into the next stage that is free."""
     a_desc, b_desc = descs
     a_bufs, b_bufs, _ = bufs
-    full, free = bars
+    full, free, _ = bars
     ROWS: gl.constexpr = a_desc.block_shape[0]
     COLS: gl.constexpr = b_desc.block_shape[0]
     BLOCK: gl.constexpr = a_desc.block_shape[1]
@@ -172,81 +141,113 @@ def _copy_tiles(
 
 
 @gluon.jit
+def _pinned(x):
+    """Return x, computed before the waits that follow: sunk behind them it would hold its operands' registers."""
+    return gl.inline_asm_elementwise("", "=f,0", [x], dtype=gl.float32, is_pure=False, pack=1)
+
+
+@gluon.jit
 def _started(a, b, none):
     """Start A B^T of one block of K, as the matrix engine adds it up."""
     return hopper.warpgroup_mma(a, b.permute([1, 0]), none, use_acc=False, is_async=True)
 
 
 @gluon.jit
-def _step(a, b_bufs, free, stage, accs, sa, scales_b, none, PARTS: gl.constexpr, HELD: gl.constexpr):
-    """Return the accumulators after one block of K; a part's sums are scaled while the next part is multiplied."""
+def _scales(sa_at, sb_ptr, places, block, blocks, inside, COUNT: gl.constexpr):
+    """Return the scales of A's rows and of B's parts in one block of K, zeros behind the last."""
+    sa = gl.load(sa_at + block, mask=inside & (block < blocks), other=0.0)
+    scales = ()
+    for part in gl.static_range(COUNT):
+        scales += (gl.load(sb_ptr + places[part] * blocks + gl.minimum(block, blocks - 1)),)  # type: ignore[assignment]
+    return sa, scales
+
+
+@gluon.jit
+def _step(one: gl.constexpr, a, b_bufs, free, turns, stage, turn, accs, sa, scales, none, PARTS: gl.constexpr):
+    """Return the accumulators after one block of K; a part's sums are scaled while the other warpgroup multiplies."""
+    TURNS: gl.constexpr = none.shape[1] == 128  # a group scales its sums while the other's products run
     more = ()
-    ahead = _started(a, b_bufs.index(PARTS * stage), none)
     for part in gl.static_range(PARTS):
-        sums = ahead
-        if HELD or part == PARTS - 1:  # where A is in registers too few are left for one more that has begun
-            sums = hopper.warpgroup_mma_wait(0, deps=[sums])
+        if TURNS:  # the first group's very first turn has no other before it
+            mbarrier.wait(turns.index(one), (turn + part + 1 - one) & 1)
+        sums = _started(a, b_bufs.index(PARTS * stage + part), none)
+        if TURNS:
+            mbarrier.arrive(turns.index(1 - one), count=1)
+        sums = hopper.warpgroup_mma_wait(0, deps=[sums])
         if part == PARTS - 1:
             mbarrier.arrive(free.index(stage), count=1)
-        else:
-            ahead = _started(a, b_bufs.index(PARTS * stage + part + 1), none)
-            if not HELD:
-                sums = hopper.warpgroup_mma_wait(1, deps=[sums])
-        more += (accs[part] + sums * gl.expand_dims(sa * scales_b[part], 1),)  # type: ignore[assignment]
+        more += (_pinned(accs[part] + sums * gl.expand_dims(sa * scales[part], 1)),)  # type: ignore[assignment]
     return more
+
+
+@gluon.jit
+def _halves(tile):
+    """Return the left and the right half of a tile's columns."""
+    return gl.split(gl.permute(gl.reshape(tile, (tile.shape[0], 2, tile.shape[1] // 2)), (0, 2, 1)))
+
+
+@gluon.jit
+def _store(one: gl.constexpr, c_desc, c_bufs, accs, top, left, PARTS: gl.constexpr, COLS: gl.constexpr):
+    """Store a half of the rows of a tile 64 columns at a time, through two buffers in turn."""
+    WIDE: gl.constexpr = c_desc.block_shape[1]
+    at: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, WIDE, 32])
+    pieces: gl.tuple = ()
+    for part in gl.static_range(PARTS):
+        if COLS == WIDE:
+            pieces += (accs[part],)
+        else:
+            pieces += _halves(accs[part])
+    for piece in gl.static_range(PARTS * COLS // WIDE):
+        staged = c_bufs.index(2 * one + piece % 2)
+        tma.store_wait(1)  # the piece before the last has left
+        staged.store(gl.convert_layout(pieces[piece].to(c_desc.dtype), at))
+        hopper.fence_async_shared()
+        copy_out(c_desc, [top, left + piece * WIDE], staged)
 
 
 @gluon.jit
 def _multiply(
     one: gl.constexpr, c_desc, bufs, bars, scales, sizes,
-    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr, HELD: gl.constexpr,
+    PARTS: gl.constexpr, COLS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
-    """Multiply one half of the rows of every tile with one or two parts of its columns, each of one scale of B."""
+    """Multiply one half of the rows of every tile with parts of its columns, each of one scale of B."""
     a_bufs, b_bufs, c_bufs = bufs
-    full, free = bars
+    full, free, turns = bars
     sa_ptr, sb_ptr = scales
     tiles_m, tiles_n, m, n, blocks = sizes
     ROWS: gl.constexpr = c_desc.block_shape[0]
-    COLS: gl.constexpr = c_desc.block_shape[1]
     BLOCK: gl.constexpr = 128
     at: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, COLS, 32])
-    held: gl.constexpr = gl.DotOperandLayout(0, at, 4)
     none = gl.zeros([ROWS, COLS], gl.float32, at)
-    staged = c_bufs.index(one)
     count = 0
     for tile in range(gl.program_id(0), tiles_m * tiles_n, gl.num_programs(0)):
         tile_m, tile_n = _gluon_tile_of(tile, tiles_m, tiles_n, GROUP_M)
         top = (2 * tile_m + one) * ROWS
         row = top + gl.arange(0, ROWS, gl.SliceLayout(1, at))
         sa_at = sa_ptr + row.to(gl.int64) * blocks
+        inside = row < m
         accs: gl.tuple = ()
-        for _ in gl.static_range(PARTS):
+        places = ()
+        for part in gl.static_range(PARTS):
             accs += (none,)
+            places += (gl.minimum((PARTS * tile_n + part) * COLS, n - 1) // BLOCK,)  # type: ignore[assignment]
+        sa, scales_b = _scales(sa_at, sb_ptr, places, 0, blocks, inside, PARTS)
         for block in range(blocks):
             stage = count % STAGES
-            sa = gl.load(sa_at + block, mask=row < m, other=0.0)
-            scales_b = ()
-            for part in gl.static_range(PARTS):
-                place = gl.minimum((PARTS * tile_n + part) * COLS, n - 1) // BLOCK
-                scales_b += (gl.load(sb_ptr + place * blocks + block),)  # type: ignore[assignment]
+            next_a, next_b = _scales(sa_at, sb_ptr, places, block + 1, blocks, inside, PARTS)
             mbarrier.wait(full.index(stage), (count // STAGES) & 1)
             a = a_bufs.index(2 * stage + one)
-            if HELD:
-                a = a.load(held)
-            accs = _step(a, b_bufs, free, stage, accs, sa, scales_b, none, PARTS, HELD)
+            accs = _step(one, a, b_bufs, free, turns, stage, count * PARTS, accs, sa, scales_b, none, PARTS)
+            sa, scales_b = next_a, next_b
             count += 1
-        for part in gl.static_range(PARTS):
-            tma.store_wait(0)  # the part before has left
-            staged.store(accs[part].to(c_desc.dtype))
-            hopper.fence_async_shared()
-            copy_out(c_desc, [top, (PARTS * tile_n + part) * COLS], staged)
+        _store(one, c_desc, c_bufs, accs, top, tile_n * PARTS * COLS, PARTS, COLS)
     tma.store_wait(0)
 
 
 @gluon.jit
 def fp8_gemm_roles(
     a_desc, b_desc, sa_ptr, sb_ptr, c_desc, m, n, k,
-    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr, HELD: gl.constexpr,
+    PARTS: gl.constexpr, GROUP_M: gl.constexpr, STAGES: gl.constexpr,
 ):  # fmt: skip
     """A fixed number of programs share the tiles: one warp copies, two warpgroups multiply and scale."""
     ROWS: gl.constexpr = a_desc.block_shape[0]
@@ -254,19 +255,22 @@ def fp8_gemm_roles(
     BLOCK: gl.constexpr = a_desc.block_shape[1]
     a_bufs = gl.allocate_shared_memory(a_desc.dtype, [2 * STAGES, ROWS, BLOCK], a_desc.layout)
     b_bufs = gl.allocate_shared_memory(b_desc.dtype, [PARTS * STAGES, COLS, BLOCK], b_desc.layout)
-    c_bufs = gl.allocate_shared_memory(c_desc.dtype, [2, ROWS, COLS], c_desc.layout)
+    c_bufs = gl.allocate_shared_memory(c_desc.dtype, [4, ROWS, c_desc.block_shape[1]], c_desc.layout)
     full = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     free = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
+    turns = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
     for stage in gl.static_range(STAGES):
         mbarrier.init(full.index(stage), count=1)
         mbarrier.init(free.index(stage), count=2)
-    bufs, bars, scales = (a_bufs, b_bufs, c_bufs), (full, free), (sa_ptr, sb_ptr)
+    for one in gl.static_range(2):
+        mbarrier.init(turns.index(one), count=1)
+    bufs, bars, scales = (a_bufs, b_bufs, c_bufs), (full, free, turns), (sa_ptr, sb_ptr)
     tiles_m, tiles_n, blocks = gl.cdiv(m, 2 * ROWS), gl.cdiv(n, PARTS * COLS), k // BLOCK
     sizes = (tiles_m, tiles_n, m, n, blocks)
     gl.warp_specialize(
         [
-            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES, HELD)),
-            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, scales, sizes, PARTS, GROUP_M, STAGES, HELD)),
+            (_multiply, (gl.constexpr(0), c_desc, bufs, bars, scales, sizes, PARTS, COLS, GROUP_M, STAGES)),
+            (_multiply, (gl.constexpr(1), c_desc, bufs, bars, scales, sizes, PARTS, COLS, GROUP_M, STAGES)),
             (_copy_tiles, ((a_desc, b_desc), bufs, bars, tiles_m, tiles_n, blocks, PARTS, GROUP_M, STAGES)),
         ],
         [4, 1],
@@ -274,7 +278,7 @@ def fp8_gemm_roles(
     )
 
 
-_KERNELS = {"pointers": fp8_gemm_pointers, "persistent": fp8_gemm_persistent, "roles": fp8_gemm_roles}
+_KERNELS = {"pointers": fp8_gemm_pointers, "roles": fp8_gemm_roles}
 
 
 def make_inputs(shape, dtype, device="cuda", seed=0):
@@ -308,15 +312,14 @@ def default_config(shape, dtype):  # noqa: ARG001 - called as of every kernel fi
     """Return a good start for a shape: roles on Hopper where there are rows enough, tiles as large as fill the GPU."""
     rows, cols, _ = shape
     stages = 2 if torch.version.hip else 3  # AMD's pipeline keeps one stage in registers
-    common = {"VARIANT": "pointers", "GROUP_M": 8, "HELD": False, "num_stages": stages}
+    common = {"VARIANT": "pointers", "GROUP_M": 8, "num_stages": stages, "num_warps": 4}
     if rows >= 128 and _is_hopper():
-        tiles = {"VARIANT": "roles", "BLOCK_M": 128, "num_warps": 4}
         if rows * cols < 1 << 22:  # 128 tiles of 128x256
-            return common | tiles | {"BLOCK_N": 64, "HELD": True, "num_stages": 8}
-        return common | tiles | {"BLOCK_N": 256, "num_stages": 4}
+            return common | {"VARIANT": "roles", "BLOCK_M": 128, "BLOCK_N": 64, "num_stages": 8}
+        return common | {"VARIANT": "roles", "BLOCK_M": 128, "BLOCK_N": 256, "num_stages": 4}
     if min(rows, cols) >= 1024:
         return common | {"BLOCK_M": 128, "BLOCK_N": 128, "num_warps": 8}
-    return common | {"BLOCK_M": 64 if rows > 16 else 16, "BLOCK_N": 64 if rows > 16 else 32, "num_warps": 4}
+    return common | {"BLOCK_M": 64 if rows > 16 else 16, "BLOCK_N": 64 if rows > 16 else 32}
 
 
 def _plan(shape, dtype, config, multiprocessors):
@@ -325,33 +328,25 @@ def _plan(shape, dtype, config, multiprocessors):
     knobs = default_config(shape, dtype) | (config or {})
     high = 128 if knobs["VARIANT"] == "roles" else knobs["BLOCK_M"]
     tiles = triton.cdiv(rows, high) * triton.cdiv(cols, knobs["BLOCK_N"])
-    if knobs["VARIANT"] != "pointers":
-        tiles = min(tiles, multiprocessors or tiles)
     if knobs["VARIANT"] == "roles":
-        parts = knobs["BLOCK_N"] // 64
-        constexprs = {"PARTS": parts, "GROUP_M": knobs["GROUP_M"], "STAGES": knobs["num_stages"]}
-        constexprs["HELD"] = knobs["HELD"]
-        return knobs, (tiles,), constexprs, {"num_warps": 4, "num_stages": 1}
+        constexprs = {"PARTS": -(-knobs["BLOCK_N"] // 128), "GROUP_M": knobs["GROUP_M"], "STAGES": knobs["num_stages"]}
+        return knobs, (min(tiles, multiprocessors or tiles),), constexprs, {"num_warps": 4, "num_stages": 1}
     constexprs = {key: knobs[key] for key in ("BLOCK_M", "BLOCK_N", "GROUP_M")} | {"BLOCK": BLOCK}
     constexprs["WIDEN"] = triton.knobs.runtime.interpret
     return knobs, (tiles,), constexprs, {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"]}
 
 
 def _blocks(knobs):
-    """Return the tiles of A, B and C that the descriptors copy."""
-    rows, cols = (64, 64) if knobs["VARIANT"] == "roles" else (knobs["BLOCK_M"], knobs["BLOCK_N"])
-    return [rows, BLOCK], [cols, BLOCK], [rows, cols]
+    """Return the tiles of A, B and C that the descriptors of `roles` copy."""
+    return [64, BLOCK], [min(knobs["BLOCK_N"], 128), BLOCK], [64, 64]
 
 
-def _descriptor(tensor, block, variant):
-    """Return a descriptor of tiles; Gluon's has the layout of the tile in shared memory too."""
-    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
-    from triton.tools.tensor_descriptor import TensorDescriptor
+def _descriptor(tensor, block):
+    """Return a descriptor of tiles with the layout of the tile in shared memory."""
+    from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
-    if variant != "roles":
-        return TensorDescriptor.from_tensor(tensor, block)
     kind = gl.bfloat16 if tensor.dtype == torch.bfloat16 else gl.float8e4nv
-    return GluonDescriptor.from_tensor(tensor, block, gl.NVMMASharedLayout.get_default_for(block, kind))
+    return TensorDescriptor.from_tensor(tensor, block, gl.NVMMASharedLayout.get_default_for(block, kind))
 
 
 def launch(a, b, sa, sb, *, config=None, out=None):
@@ -375,8 +370,7 @@ def launch(a, b, sa, sb, *, config=None, out=None):
     if knobs["VARIANT"] == "pointers":
         kernel[grid](a, b, sa, sb, out, *shape, **constexprs, **options)
         return out
-    pairs = zip((a, b, out), _blocks(knobs), strict=True)
-    left, right, result = (_descriptor(*pair, knobs["VARIANT"]) for pair in pairs)
+    left, right, result = map(_descriptor, (a, b, out), _blocks(knobs))
     kernel[grid](left, right, sa, sb, result, *shape, **constexprs, **options)
     return out
 
