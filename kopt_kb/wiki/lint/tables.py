@@ -35,6 +35,8 @@ _PLAIN = re.compile(
     r"^[\s*`]*(?P<hedge>[~≈∼]?)\s*\**(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\**\s*"
     r"(?:\((?P<more>[^)]*)\))?[\s*`†]*$"
 )
+_CPU_CORE = re.compile(r"(?:per|each) (?:cpu )?core\b|/ ?core\b")
+"""What a core has is a processor's beside the GPU: caches of GPUs are of an SM, a CU or a die."""
 _UNIT = re.compile(r"\W*units?\W*", re.IGNORECASE)
 _COUNT = re.compile(
     r"(?:number of |num(?:ber)? |# )?(?:sms?|cus?|compute units?|streaming multiprocessors?)(?: ?\(sms?\)| count)?"
@@ -118,6 +120,8 @@ class TextTable:
                 )
 
     def _meanings(self, number: HardwareNumber, words: str, everything: str) -> tuple[Meaning, ...]:
+        if number.dimension == "B" and _CPU_CORE.search(everything):
+            return ()
         can_be = meanings(number.dimension, words) or meanings(number.dimension, everything)
         return fitting(number, can_be)
 

@@ -91,6 +91,8 @@ def in_table(cell: str, header: str = "Specs", label: str = "MI300X") -> str:
         (in_table("1307 TFLOPS bf16, 5300 TFLOPS fp8"), ["5300 TFLOPS"]),
         (in_table("1307 TFLOPS bf16, 2614 TFLOPS bf16 sparse"), []),
         (in_table("4 TB/s, 5.3 TB/s"), []),
+        (in_table("1 MB", "L2 cache"), ["1 MB"]),
+        (in_table("1 MB per core", "L2 cache"), []),
         (in_table("600 TFLOPS bf16, 3.2 TB/s"), []),
         (in_table("600 TFLOPS bf16, 228 CUs", "Measured"), []),
         (in_table("600 TFLOPS bf16, 228 CUs", "Launch of our server"), []),
