@@ -18,7 +18,7 @@ from kopt_kb.problem.shapes import Shape
 
 __all__ = [
     "GIVEN", "Category", "DeclarationError", "Declared", "Variant", "has_header", "kernel_name", "packaged_file",
-    "packaged_reference", "read_declared",
+    "packaged_reference", "read_declared", "refuse_unknown",
 ]  # fmt: skip
 
 Category = Literal[
@@ -37,6 +37,8 @@ _SUFFIXES = frozenset({".cu", ".cuh", ".toml"}) | GIVEN
 _HEAD = re.compile(rb'\s*(?:(?://|#)[^\n]*\n\s*)*(?P<doc>r?"""[^"]*?)?/\*\s*kb[ \t]*\r?\n')
 _HEAD_BYTES = 4096
 _NAMES = ("OP", "OP_OPTIONS", "TUNING_SPACE", "VARIANTS")
+_OPTIONS = ("num_warps", "num_stages")
+"""Settings that any launch may have."""
 
 
 class DeclarationError(BadInput):
@@ -149,6 +151,53 @@ def read_declared(path: Path) -> Declared:
     if len(set(names)) != len(names):
         raise DeclarationError("two variants share a name", where=str(path), fix="rename one")
     return Declared(op_id(op), tuple(given.items()), tuple(space.items()), variants)
+
+
+def refuse_unknown(path: Path, config: Mapping[str, object]) -> None:
+    """Refuse settings that a Python file can't heed, which a launch may ignore: they would be taken for tried.
+
+    Known are the names of its TUNING_SPACE and whatever else it spells as a text or a parameter; of VARIANT the values
+    that it spells. A file without a TUNING_SPACE says nothing about its settings, so none is refused.
+
+    Raises:
+        BadInput: The file has no such setting, or no such variant.
+    """
+    if not config or path.suffix != ".py" or not path.is_file() or has_header(path):
+        return
+    try:
+        space = _literals(path).get("TUNING_SPACE")
+        tree = ast.parse(path.read_bytes())
+    except DeclarationError:  # who reads its declaration says so
+        return
+    if not isinstance(space, dict) or not space:
+        return
+    declared = [one for one in tree.body if isinstance(one, ast.Assign) and "VARIANTS" in map(_text, one.targets)]
+    spelt = {_text(node) for one in tree.body if one not in declared for node in ast.walk(one)}
+    values = _variant_values(tree)
+    names = [*(["VARIANT"] if values else []), *space]
+    if unknown := sorted({*config} - spelt - {*names, *_OPTIONS}):
+        what = f"the file has no setting {', '.join(unknown)}"
+        raise BadInput(what, where=str(path), fix=f"it has {', '.join(map(str, names))}", code="KB081")
+    variants, asked = {_text(node) for value in values for node in ast.walk(value)} - {""}, config.get("VARIANT")
+    if variants and "VARIANT" in config and str(asked) not in variants | spelt:
+        fix = f"it has {', '.join(sorted(variants))}"
+        raise BadInput(f"the file has no VARIANT {asked!r}", where=str(path), fix=fix, code="KB081")
+
+
+def _text(node: ast.AST) -> str:
+    """Return what a node spells: a text, a parameter or a name that is assigned to."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.arg):
+        return node.arg
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
+
+
+def _variant_values(tree: ast.Module) -> list[ast.expr]:
+    """Return what stands under the key VARIANT in the tables of a file."""
+    tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    return [value for one in tables for key, value in zip(one.keys, one.values, strict=True)
+            if isinstance(key, ast.Constant) and key.value == "VARIANT"]  # fmt: skip
 
 
 def _header(path: Path) -> dict[str, object]:

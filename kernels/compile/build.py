@@ -8,6 +8,7 @@ import io
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from kopt_kb.errors import BadInput, KoptError
@@ -40,7 +41,7 @@ from kopt_kb.kernels.compile.request import (
 from kopt_kb.kernels.compile.stub import activate, argument, gpu_target
 from kopt_kb.kernels.compile.target import CompileTarget
 from kopt_kb.kernels.cutile import is_tile_file
-from kopt_kb.kernels.declared import has_header
+from kopt_kb.kernels.declared import has_header, refuse_unknown
 from kopt_kb.kernels.launch_case import LaunchCase
 
 __all__ = ["build", "failure", "listed", "result_of"]
@@ -112,6 +113,7 @@ def _launches(module: Any, case: OpCase) -> tuple[LaunchCase, ...]:
     except KoptError:
         raise
     except Exception as error:
+        refuse_unknown(Path(case.file), case.config)
         message = f"static_cases fails for {case.shape} {case.dtype}: {_line(error)}"
         raise BadInput(message, where=case.file, code="KB081") from error
 

@@ -14,14 +14,14 @@ from kopt_kb.errors import BadInput
 from kopt_kb.files import read_words
 from kopt_kb.kernels.compile.arguments import parse_argument
 from kopt_kb.kernels.compile.request import Given, KernelCase, OpCase, worded
-from kopt_kb.kernels.declared import has_header
+from kopt_kb.kernels.declared import has_header, refuse_unknown
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.wiki.registry import Platform
 
 __all__ = [
-    "ALL", "add_case", "add_kernel", "arguments_from", "cases_from", "configuration", "constants", "facts_for",
-    "grid_from", "literals", "refuse_contradictions",
+    "ALL", "add_case", "add_kernel", "arguments_from", "cases_from", "config_for", "configuration", "constants",
+    "facts_for", "grid_from", "literals", "refuse_contradictions",
 ]  # fmt: skip
 
 ALL = "all"
@@ -87,6 +87,13 @@ def literals(words: list[str]) -> dict[str, object]:
     return found
 
 
+def config_for(file: str, words: list[str]) -> dict[str, object]:
+    """Return NAME=VALUE words as a configuration of a file; raises `BadInput` for a setting that it has not."""
+    config = literals(words)
+    refuse_unknown(Path(file), config)
+    return config
+
+
 def constants(words: list[str]) -> dict[str, object]:
     """Return NAME=VALUE words as constants of a kernel: literals, Triton's types, inf, text (or none)."""
     found: dict[str, object] = {}
@@ -148,7 +155,7 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     if args.shape:
         if not args.dtype:
             raise BadInput("missing --dtype", fix="the storage type, such as bf16", code="KB102")
-        config = literals(args.config)
+        config = config_for(args.file, args.config)
         refuse_contradictions(args.file)
         return [OpCase(args.file, parse_shape(shape), args.dtype, config) for shape in args.shape]
     if not (args.arg or args.args) and has_header(args.file):

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.cli.case_arguments import ALL, configuration, literals, refuse_contradictions
+from kopt_kb.cli.case_arguments import ALL, config_for, configuration, refuse_contradictions
 from kopt_kb.cli.named_kernel import kernel_file
 from kopt_kb.cli.output import add_common, open_registry, print_json, table
 from kopt_kb.cli.own_configs import render_configs
@@ -149,7 +149,7 @@ def _asked(args: argparse.Namespace) -> Iterator[OpRequest | CallRequest | Scrip
     problem, reference = given_problem(args.problem, args.dtype, shapes)
     shape = parse_shape(chosen_shape(problem, shapes, args.problem))
     with reference_path(reference) as path:
-        yield OpRequest(file, shape, problem.dtype, literals(args.config), str(path))
+        yield OpRequest(file, shape, problem.dtype, config_for(file, args.config), str(path))
 
 
 def _what(args: argparse.Namespace) -> OpRequest | CallRequest | ScriptRequest:
@@ -180,7 +180,7 @@ def _what(args: argparse.Namespace) -> OpRequest | CallRequest | ScriptRequest:
         )
     open_input(file).close()
     refuse_contradictions(file)
-    return OpRequest(file, parse_shape(args.shape), args.dtype, literals(args.config))
+    return OpRequest(file, parse_shape(args.shape), args.dtype, config_for(file, args.config))
 
 
 def _render(record: LaunchRecord, out: str) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import shutil
 
-from kopt_kb.cli.case_arguments import literals
+from kopt_kb.cli.case_arguments import config_for
 from kopt_kb.cli.output import add_wiki, open_registry, print_json
 from kopt_kb.errors import BadInput, ExitCode
 from kopt_kb.files import open_input
@@ -80,9 +80,9 @@ def _cases(args: argparse.Namespace) -> list[OpCase]:
         raise BadInput(what, where="--shape", fix="give one for all, or one for each", code="KB103")
     for file in args.files:
         open_input(file).close()
-    config = literals(args.config)
     return [
-        OpCase(file, parse_shape(shape), args.dtype, config) for file, shape in zip(args.files, shapes, strict=True)
+        OpCase(file, parse_shape(shape), args.dtype, config_for(file, args.config))
+        for file, shape in zip(args.files, shapes, strict=True)
     ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from kopt_kb.kernels.declared import DeclarationError, packaged_file, read_declared
+from kopt_kb.errors import BadInput
+from kopt_kb.kernels import declared
+from kopt_kb.kernels.declared import DeclarationError, packaged_file, read_declared, refuse_unknown
 
 GOOD = """
 OP = "rmsnorm"
@@ -139,3 +143,62 @@ def test_cuda_declares_in_its_header(tmp_path, repo_root):
         assert old in text
         with pytest.raises(DeclarationError, match=complaint):
             read_declared(_write(tmp_path, text.replace(old, new)))
+
+
+SETTINGS = """
+TUNING_SPACE = {"BLOCK": [64, 128]}
+VARIANTS = [{"name": "wide", "config": {"VARIANT": "roles"}}]
+
+
+def default_config(shape, dtype):
+    return {"VARIANT": "three_pass" if shape[-1] > 8192 else "one_pass", "WIDEN": True}
+
+
+def launch(x, *, config=None, out=None, deep=1):
+    if config["VARIANT"] == "lanes":
+        return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "what", "fix"),
+    [
+        ({"HELD": True}, "no setting HELD", "it has VARIANT, BLOCK"),
+        ({"VARIANT": [1]}, r"no VARIANT \[1\]", "it has one_pass, roles, three_pass"),
+        ({"VARIANT": "wide"}, "no VARIANT 'wide'", "it has one_pass, roles, three_pass"),
+    ],
+)
+def test_a_setting_that_the_file_can_not_heed_is_refused(tmp_path, config, what, fix):
+    """A launch may ignore it, and it would be taken for tried; a variant's name is no value of VARIANT."""
+    with pytest.raises(BadInput, match=what) as error:
+        refuse_unknown(_write(tmp_path, SETTINGS), {"BLOCK": 64, **config})
+    assert (error.value.fix, error.value.error_code) == (fix, "KB081")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"VARIANT": "roles"}, {"VARIANT": "one_pass"}, {"VARIANT": "lanes"}, {"num_warps": 8, "WIDEN": 0, "deep": 2}],
+)
+def test_whatever_the_file_spells_is_a_setting(tmp_path, config):
+    """Declared or not: values of VARIANT that code compares with, keys of its tables, parameters, launch options."""
+    refuse_unknown(_write(tmp_path, SETTINGS), config)
+    refuse_unknown(_write(tmp_path, SETTINGS.replace('"roles"', "2").split("def default")[0]), {"VARIANT": 2})
+
+
+def test_a_file_that_declares_no_settings_refuses_none(tmp_path):
+    """Files of others have no TUNING_SPACE; what can't be read is refused by who reads it."""
+    for text in ("def launch(x, config):\n    pass\n", "def (", 'TUNING_SPACE = {"A": [f()]}\n'):
+        refuse_unknown(_write(tmp_path, text), {"HELD": True, "VARIANT": "x"})
+    refuse_unknown(tmp_path / "none.py", {"HELD": True})
+
+
+def test_packaged_kernels_have_what_their_files_declare():
+    """Each setting that a variant or the start of a packaged kernel has is one that its file is taken to have."""
+    files = [one for one in Path(declared.__file__).parent.rglob("*.py") if "\nTUNING_SPACE = {" in one.read_text()]
+    assert len(files) > 10
+    for file in files:
+        found = read_declared(file)
+        for config in [dict(found.tuning_space), *(dict(one.config) for one in found.variants)]:
+            refuse_unknown(file, config)
+        with pytest.raises(BadInput, match="no setting HELD"):
+            refuse_unknown(file, {"HELD": True})

@@ -67,3 +67,5 @@ def test_bad_input(repo_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*base, "--platform", "H100_SXM", "--target", "sm_80"]) == 2
     assert main([*base, "--target", "sm_1"]) == 2
     assert "sm_1" in capsys.readouterr().err
+    assert main([*base, "--target", "sm_90", "--config", "HELD=True"]) == 2
+    assert "no setting HELD; it has VARIANT" in capsys.readouterr().err
