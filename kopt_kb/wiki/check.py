@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
+from kopt_kb.wiki.footnotes import days_to_come
 from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, expired, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
@@ -242,8 +243,10 @@ def check_wiki(wiki: Wiki) -> WikiReport:
 
 
 def _beside_others(wiki: Wiki) -> Iterator[Fault]:
-    """Yield what is odd about a row beside other pages, and beside the record of what was read."""
+    """Yield what is odd about a row beside other pages, the record of what was read, and today."""
     yield from changed_rows(wiki)
+    for path in (path for folder in _PLACES if folder not in FOLDERS for path in wiki.pages(folder)):
+        yield from days_to_come(path, (wiki.page(path) or Page(path)).footnotes)
     for rule in (odd_targets, odd_products, wrongly_none, other_quotes):
         yield from rule(wiki)
 

@@ -58,7 +58,8 @@ def _vendor(front: FrontMatter, row: Row, footnotes: Mapping[str, Footnote]) -> 
     )  # `NVIDIA developer forum, a user` is not NVIDIA
     if row.grade == "vendor" and not any(own.fullmatch(name) for name in published):
         message = f"{row.key} is graded vendor, its documents are by {', '.join(published)}"
-        yield Fault("WK212", row.path, row.line, message, "grade it secondary, or cite the vendor", row.key)
+        fix = f'grade it secondary, or cite the vendor: publisher="{vendor}" or "{vendor} (which part of it)"'
+        yield Fault("WK212", row.path, row.line, message, fix, row.key)
 
 
 def _texts(front: FrontMatter, *names: str) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kopt_kb.wiki.basis import ClaimBasis, read_evidence
+from kopt_kb.wiki.faults import Fault
 
-__all__ = ["FIELDS", "Footnote", "read_footnotes"]
+__all__ = ["FIELDS", "Footnote", "days_to_come", "read_footnotes"]
 
 FIELDS = ("title", "publisher", "url", "revision", "read")
 _DEFINITION = re.compile(r"^\[\^(?P<id>[A-Za-z0-9_.\-]+)\]:\s*(?P<body>.*)$")
@@ -92,3 +94,19 @@ def read_footnotes(lines: list[str], *, evidence: bool = False) -> tuple[dict[st
         else:
             found[one.id] = one
     return found, bad
+
+
+_ELSEWHERE = datetime.timedelta(days=1)
+"""Where it is tomorrow already, a document can be read tomorrow."""
+
+
+def days_to_come(path: str, footnotes: Mapping[str, Footnote]) -> Iterator[Fault]:
+    """Yield a fault for each document of a page that was read after today.
+
+    The check asks this and no reader of values: a clock that is wrong must not take a right page away.
+    """
+    last = datetime.datetime.now(datetime.UTC).date() + _ELSEWHERE
+    for note in footnotes.values():
+        if datetime.date.fromisoformat(note.read) > last:
+            message = f"footnote [^{note.id}]: read={note.read!r} is a day to come"
+            yield Fault("WK206", path, note.line, message, "write the day on which the document was read")

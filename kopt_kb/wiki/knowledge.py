@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from kopt_kb.wiki.basis import from_one, outdated, says_one
 from kopt_kb.wiki.blocks import Outline, TextBlock, is_prose, paired, read_blocks
 from kopt_kb.wiki.faults import Fault
-from kopt_kb.wiki.footnotes import Footnote, read_footnotes
+from kopt_kb.wiki.footnotes import Footnote, days_to_come, read_footnotes
 from kopt_kb.wiki.names import FrontMatter
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.sheet import MAX_BYTES
@@ -236,11 +236,11 @@ def expired(pages: Iterable[KnowledgePage]) -> Iterator[Fault]:
 
 
 def page_faults(page: KnowledgePage, exists: Iterable[str]) -> list[Fault]:
-    """Return the page's faults with those of its links; `exists` are the paths of the wiki."""
+    """Return the page's faults with those of its links and days; `exists` are the paths of the wiki."""
     known = set(exists)
     lost = [
         Fault("WK504", page.path, line, f"the link to {target} leads to nothing", "correct it")
         for line, target in links(page)
         if target not in known
     ]
-    return [*page.faults, *lost]
+    return [*page.faults, *lost, *days_to_come(page.path, page.footnotes)]

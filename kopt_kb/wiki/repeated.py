@@ -22,6 +22,7 @@ _LEAST = 3
 _SHARED = 2
 """So many different numbers of two digits or more that two quotes share make them the same line."""
 _CELL = ("row ", "column ")
+_FIX = "read the place again and correct the quote that is wrong, or quote the words that tell two places apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class _Quote:
 
 
 def _words(quote: str) -> str:
-    return _BETWEEN.sub(" ", _NUMBER.sub("#", quote)).strip().casefold()
+    return _BETWEEN.sub(" ", _NUMBER.sub("\0", quote)).strip().casefold()
 
 
 def _quotes(wiki: Wiki) -> Iterator[tuple[str, str, _Quote]]:
@@ -67,7 +68,7 @@ def other_quotes(wiki: Wiki) -> Iterator[Fault]:
     odd = {one.row: other.row for one, other in pairs if one.numbers != other.numbers}
     for row, other in odd.items():
         message = f"{row.key} = {row.value}: {other.path}:{other.line} quotes the same place with another number"
-        yield Fault("WK406", row.path, row.line, message, "read the place again and correct the quote that is wrong")
+        yield Fault("WK406", row.path, row.line, message, _FIX)
 
 
 def _same_line(one: _Quote, other: _Quote) -> bool:

@@ -54,6 +54,7 @@ _UNPRINTED = {
     "link_bandwidth", "host_bandwidth", "l1_bandwidth", "l2_bandwidth", "llc_bandwidth", "shared_memory_bandwidth",
     "shared_memory_granule", "register_granule", "memory_data_rate", "memory_stacks",
 }  # fmt: skip
+_NO_MATRIX = re.compile(r"non-tensor|no tensor|without (?:tensor|matrix)|vector|simt|cuda core|hfma")
 _FAST = re.compile(r"max|boost|peak|turbo|up to")
 _MEMORY = re.compile(r"hbm|dram|memory_bandwidth|memory bandwidth|global")
 
@@ -73,7 +74,7 @@ def wording_faults(front: FrontMatter, rows: list[Row], footnotes: Mapping[str, 
         notes = " ".join(text for tag, text in row.notes if tag != "exception")
         said = f"{cell} {titles} {notes}".casefold()
         for why in (
-            *_impossible(row, vendor), *_denied(row), *_graded(row, said), *_unlabelled(row),
+            *_impossible(row, vendor), *_products(row, said), *_denied(row), *_graded(row, said), *_unlabelled(row),
             *_contradicted(row, cell, said),
         ):  # fmt: skip
             fix = "read the cell again and write the conditions that it is for"
@@ -92,12 +93,18 @@ def _impossible(row: Row, vendor: str) -> Iterator[str]:
         yield "tensor cores have no FP32 input"
     if row.metric in _MODES and axes.get("mode") not in _MODES[row.metric]:
         yield f"its modes are {' and '.join(sorted(_MODES[row.metric]))}"
-    if row.metric == "measured_compute" and vector and axes.get("dtype") in _HALVES and "x" in axes.get("shape", ""):
-        yield f"a product of {axes['dtype']} matrices is measured on matrix units"
     if vendor == "AMD" and axes.get("mode") == "optin":
         yield "AMD's runtime has nothing to opt in to"
     if row.metric == "cache_line" and axes.get("level") == "dram":
         yield "a memory has no cache lines"
+
+
+def _products(row: Row, said: str) -> Iterator[str]:
+    """A product of matrices of half precision runs on matrix units unless its document says that it does not."""
+    axes = dict(row.axes)
+    halves = axes.get("engine") == "vector" and axes.get("dtype") in _HALVES and "x" in axes.get("shape", "")
+    if row.metric == "measured_compute" and halves and not _NO_MATRIX.search(said):
+        yield f"a product of {axes['dtype']} matrices is measured on matrix units"
 
 
 def _denied(row: Row) -> Iterator[str]:

@@ -20,8 +20,9 @@ from kopt_kb.wiki.version import data_version
 
 MOST_FINDINGS = 100
 MOST_BYTES = 200_000
-MOST_TOLD = 2000
 """The caller takes 256 KiB."""
+MOST_TOLD = 2000
+"""Characters of each part of an error."""
 
 
 def conditions(words: list[str]) -> dict[str, str]:

@@ -73,20 +73,27 @@ def pin_rate_of_type(facts: Facts) -> Iterator[PhysicsFinding]:
 
 _PIN_STEP = Fraction(1, 2) * _GBIT
 _PIN_ROUNDING = Fraction(25, 10000)
-"""GDDR chips are run at multiples of half a Gbit/s; bandwidths are printed to three digits and more."""
-_CARD_BITS = [Fraction(32 * chips) for chips in (4, 5, 6, 8, 10, 11, 12, 14, 16)]
+"""GDDR chips are run at multiples of half a Gbit/s, few of them at a rate between that is printed then (22.4 Gbit/s).
+
+Bandwidths are printed to three digits and more."""
+_CARD_BITS = [Fraction(32 * chips) for chips in (2, 3, 4, 5, 6, 8, 10, 11, 12, 14, 16)]
 """Buses of cards of 2017 to 2026: chips of 32 bits side by side."""
 
 
 def pin_steps(facts: Facts) -> Iterator[PhysicsFinding]:
-    """The pins of a card run at a multiple of half a Gbit/s: with its bus, or with any that such cards have."""
+    """The pins of a card run at the printed rate or a multiple of half a Gbit/s: with its bus, or with any there is."""
     bandwidth, bus = one(facts, "memory_bandwidth"), value(facts, "memory_bus_width")
     if facts.memory != "GDDR" or bandwidth is None or facts.memory_type is None:
         return
     low, high = (Fraction(text) * _GBIT for text in _PIN_RATES[facts.memory_type.value])
     widths = [bus] if bus is not None else _CARD_BITS
     pins = [row_value(bandwidth) * 8 / width for width in widths]
-    made = [pin for pin in pins if abs(pin - round(pin / _PIN_STEP) * _PIN_STEP) <= _PIN_ROUNDING * pin]
+    printed = value(facts, "memory_data_rate")
+    made = [
+        pin
+        for pin in pins
+        if any(abs(pin - rate) <= _PIN_ROUNDING * pin for rate in (round(pin / _PIN_STEP) * _PIN_STEP, printed or 0))
+    ]
     good = any(low <= pin <= high for pin in made)
     detail = (
         f"{bandwidth.key} = {bandwidth.value} {bandwidth.unit} on {', '.join(str(int(each)) for each in widths)} bits"

@@ -169,3 +169,15 @@ def test_a_product_is_of_its_target(wiki_root: Path, product: Path, old: str, ne
     product.write_text(product.read_text().replace(old, new, 1))
     faults = check_wiki(Wiki(wiki_root, use_cache=False)).faults
     assert [fault.code for fault in faults if fault.message.startswith(said)] == ["WK103"]
+
+
+@pytest.mark.parametrize("name", ["hardware/nvidia/t10.md", "targets/sm_00.md", "pitfalls/banks.md"])
+def test_a_document_read_on_a_day_to_come(knowledge_root: Path, name: str) -> None:
+    """The wiki and the page alone name the line."""
+    page = knowledge_root / name
+    page.write_text(page.read_text().replace('read="20', 'read="29'))
+    wiki = Wiki(knowledge_root, use_cache=False)
+    for report in (check_wiki(wiki), check_page(wiki, page)):
+        assert {(fault.code, fault.path) for fault in report.faults if "day to come" in fault.message} == {
+            ("WK206", name)
+        }

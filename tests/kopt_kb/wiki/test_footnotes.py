@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 
-from kopt_kb.wiki.footnotes import read_footnotes
+from kopt_kb.wiki.footnotes import days_to_come, read_footnotes
 
 GOOD = '[^a]: title="T; with semicolon"; publisher="P"; url="https://x"; revision="1"; read="2026-11-21"'
 
@@ -43,3 +45,14 @@ def test_evidence_stands_on_knowledge_pages_only() -> None:
     assert (found["a"].evidence.basis, found["a"].read) == ("report", "2026-11-21")
     assert read_footnotes([GOOD], evidence=True)[1]
     assert read_footnotes([GOOD + behind])[1]
+
+
+@pytest.mark.parametrize(("days", "fine"), [(0, True), (1, True), (2, False), (400, False)])
+def test_nothing_was_read_on_a_day_to_come(days: int, fine: bool) -> None:
+    """Where it is tomorrow already a document can be read tomorrow; a page is read whatever the clock says."""
+    day = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=days)
+    found, bad = read_footnotes(["text", GOOD.replace("2026-11-21", day.isoformat())])
+    assert not bad
+    assert [(fault.code, fault.path, fault.line) for fault in days_to_come("p.md", found)] == (
+        [] if fine else [("WK206", "p.md", 2)]
+    )

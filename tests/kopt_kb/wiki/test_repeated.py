@@ -38,6 +38,7 @@ def quoting(root: Path, places: list[tuple[str, str, str]]) -> list[str]:
         ([("300", CELL, "300 W"), ("300", CELL, "300 W")], []),
         ([("300", CELL, "300 W"), ("350", CELL, "up to 350 W")], []),
         ([("300", CELL, "fp16x2, 300 W"), ("300", CELL, "fp16x2, 300 W")], []),
+        ([("300", LINE, "TDP 575 360 300 # W"), ("575", LINE, "TDP 575 360 300 40 W")], []),
     ],
 )
 def test_quotes_of_one_place(wiki_root: Path, places: list[tuple[str, str, str]], odd: list[str]) -> None:

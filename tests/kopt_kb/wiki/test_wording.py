@@ -115,6 +115,10 @@ def test_power_and_scope(kind: str, words: str, said: list[str]) -> None:
             ["a product of bf16 matrices is measured on matrix units"],
         ),
         (
+            MEASURED.format("fp16").replace("row product", "row SIMT product"),
+            [],
+        ),
+        (
             MEASURED.format("fp32"),
             [],
         ),

@@ -67,6 +67,7 @@ def test_clocks_tick(sheet_of, vendor: str, clock: str, expected: list[str]) -> 
 @pytest.mark.parametrize(
     ("kind", "bandwidth", "bus", "expected"),
     [
+        ("GDDR6", "96 GB/s", "", ["pass"]),
         ("GDDR6", "600 GB/s", "384", ["pass"]),
         ("GDDR6", "601.5 GB/s", "384", ["pass"]),
         ("GDDR6", "602 GB/s", "384", ["fail"]),
@@ -83,3 +84,12 @@ def test_pins_of_cards_run_in_steps(sheet_of, kind: str, bandwidth: str, bus: st
     """Half a Gbit/s, 0.25 % off lets pass; with no printed bus one that cards have has to fit."""
     rows = [f"memory_type {kind} -", f"memory_bandwidth {bandwidth}", *([f"memory_bus_width {bus} bit"] if bus else [])]
     assert [check.outcome for check in judge(sheet_of(*rows)) if check.rule == "PHY-PINS"] == expected
+
+
+@pytest.mark.parametrize(("bandwidth", "expected"), [("716.8", "pass"), ("722", "fail")])
+def test_pins_between_two_steps_are_printed(sheet_of, bandwidth: str, expected: str) -> None:
+    """A rate that is no multiple of half a Gbit/s is one where its document prints it."""
+    kind, bus = "memory_type GDDR6X -", "memory_bus_width 256 bit"
+    rows = [kind, bus, f"memory_bandwidth {bandwidth} GB/s", "memory_data_rate 22.4 Gbit/s"]
+    for given, outcome in ((rows, expected), (rows[:3], "fail")):
+        assert [check.outcome for check in judge(sheet_of(*given)) if check.rule == "PHY-PINS"] == [outcome]
