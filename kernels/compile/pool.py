@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import signal
 import sys
@@ -33,6 +34,7 @@ class CompilePool:
         memory_limit_bytes: Address space of a worker; 0 sets no limit.
         start_limit_s: Added to the first job of a worker, which imports Triton and perhaps torch.
         python: Interpreter of the workers, whose own packages come first; empty: this one.
+        ends_at: Moment of `time.monotonic` at which every job is over, whatever its limits.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class CompilePool:
         memory_limit_bytes: int = 0,
         start_limit_s: float = 60.0,
         python: str = "",
+        ends_at: float = math.inf,
     ) -> None:
         self._time_limit_s, self._start_limit_s = time_limit_s, start_limit_s
-        self._workers = [_Worker(memory_limit_bytes, python) for _ in range(workers)]
+        self._workers = [_Worker(memory_limit_bytes, python, ends_at) for _ in range(workers)]
 
     def __enter__(self) -> CompilePool:
         """Return the pool; workers start with their first job."""
@@ -111,8 +114,8 @@ class CompilePool:
 class _Worker:
     """One child process, started when needed, with a folder for what Triton writes."""
 
-    def __init__(self, memory_limit_bytes: int, python: str = "") -> None:
-        self._memory_limit_bytes = memory_limit_bytes
+    def __init__(self, memory_limit_bytes: int, python: str = "", ends_at: float = math.inf) -> None:
+        self._memory_limit_bytes, self._ends_at = memory_limit_bytes, ends_at
         self._command = [sys.executable, "-m", _WORKER] if not python else [python, "-c", _ELSEWHERE, *_packages()]
         self._is_ours = not python
         self._talk: Talk | None = None
@@ -121,7 +124,10 @@ class _Worker:
     def run(self, job: CompileRequest, limit_s: float, start_limit_s: float) -> Answered:
         """Return the answer, or the error that says how the job died."""
         where = job.case.file
-        end = time.monotonic() + limit_s + (start_limit_s if self._talk is None else 0.0)
+        begin = time.monotonic()
+        end = min(begin + limit_s + (start_limit_s if self._talk is None else 0.0), self._ends_at)
+        if end <= begin:
+            return CompileFailed.of("time_limit", "no time is left to compile", where=where)
         talk = self._start()
         try:
             talk.say(asked(job), end - time.monotonic())
@@ -132,7 +138,7 @@ class _Worker:
                 talk.child.has_ended(_DYING_S)
                 return self._death(self.stop(), where)
             self.stop()
-            what = f"compilation ran past {limit_s:g} s"
+            what = f"compilation ran past {min(limit_s, end - begin):.4g} s"
             return CompileFailed.of("time_limit", what, where=where, fix="raise the time limit")
         except ValueError as error:
             self.stop()

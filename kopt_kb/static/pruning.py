@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -102,11 +103,13 @@ class PruneOptions:
         workers: Compile processes; None takes as many as there are cores.
         time_limit_s: Wall time of one configuration.
         memory_limit_bytes: Address space of a worker; 0 for none.
+        ends_at: Moment of `time.monotonic` at which all of them are over.
     """
 
     workers: int | None = None
     time_limit_s: float = 60.0
     memory_limit_bytes: int = 0
+    ends_at: float = math.inf
 
 
 DEFAULT_OPTIONS = PruneOptions()
@@ -150,7 +153,8 @@ def prune(
     target = CompileTarget.parse(target).name
     configs = list(configurations(space))
     size = max(1, min(options.workers or os.cpu_count() or 1, len(configs)))
-    with CompilePool(size, time_limit_s=options.time_limit_s, memory_limit_bytes=options.memory_limit_bytes) as pool:
+    limit_s, most, ends_at = options.time_limit_s, options.memory_limit_bytes, options.ends_at
+    with CompilePool(size, time_limit_s=limit_s, memory_limit_bytes=most, ends_at=ends_at) as pool:
         verdicts = judge_configs(configs, case_of, target, limits, pool)
     return PruneResult(
         target=target,

@@ -131,7 +131,7 @@ class ResourceGate:
                     lambda config: cases[str(config["shape"])],
                     self.platform.identity.target,
                     limits_of(self.platform),
-                    PruneOptions(min(len(cases), os.cpu_count() or 1), left_s(ends_at, _COMPILE_S)),
+                    PruneOptions(min(len(cases), os.cpu_count() or 1), _COMPILE_S, ends_at=ends_at),
                 )
                 left_s(ends_at)  # what the end cut off is no fault of the source
             except (MissingTool, KoptError) as error:
@@ -142,6 +142,9 @@ class ResourceGate:
         """Return how far the compiled code is from each ISA target, the worst shape's number; None where it can't be.
 
         Without Triton, a disassembler or a target that it knows nothing is said.
+
+        Raises:
+            TimeoutError: It is not read by that moment of `time.monotonic`.
         """
         from kopt_kb.kernels.compile.pool import CompilePool
         from kopt_kb.kernels.compile.request import OpCase
@@ -154,7 +157,7 @@ class ResourceGate:
             file.write_bytes(source)
             try:
                 # One warm worker: what a worker imports takes longer than a shape.
-                with CompilePool(time_limit_s=left_s(ends_at, _COMPILE_S)) as pool:
+                with CompilePool(time_limit_s=_COMPILE_S, ends_at=ends_at) as pool:
                     for shape in self.shapes:
                         case = OpCase(str(file), shape, self.dtype, {})
                         for kernel in compile_kernel(case, self.platform.identity.target, pool=pool):
@@ -164,6 +167,7 @@ class ResourceGate:
                             )
                             judged += targets
             except (MissingTool, KoptError):
+                left_s(ends_at)  # nor is what it cut off a kernel that can't be read
                 return None
         return IsaEvidence(canonical(by_shape), worst_progress(judged)) if judged else None
 

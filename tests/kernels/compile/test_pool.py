@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ def test_an_overrunning_compilation_is_killed(tmp_path):
         with pytest.raises(CompileFailed, match=r"ran past 0\.5 s") as caught:
             pool.compile(request(tmp_path / "slow.py", "import time\ntime.sleep(60)\n"))
         assert caught.value.kind == "time_limit"
+
+
+def test_no_job_goes_on_behind_the_end(tmp_path):
+    """Neither a limit of its own nor the seconds that a first job has for imports are added to what is left."""
+    with CompilePool(ends_at=time.monotonic() + 0.5) as pool:
+        for what in (r"ran past 0\.", "no time is left"):
+            with pytest.raises(CompileFailed, match=what) as caught:
+                pool.compile(request(tmp_path / "slow.py", "import time\ntime.sleep(9)\n"))
+            assert caught.value.kind == "time_limit"
 
 
 def test_a_crash_is_told_and_the_next_job_runs(tmp_path, pool):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -115,6 +116,18 @@ def test_what_does_not_compile_says_nothing_of_its_instructions() -> None:
     pytest.importorskip("triton")
     gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256),), "bf16")
     assert gate.instructions(b"x = 1\n") is None
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize("what", ["limits", "instructions"])
+def test_compilers_end_with_the_call(what: str) -> None:
+    """What hangs is ended then, of however many shapes; it is no fault of the source."""
+    pytest.importorskip("triton")
+    gate = ResourceGate(Registry.open().platform("H100_SXM"), ((64, 256), (64, 512), (64, 1024)), "bf16")
+    begin, slow = time.monotonic(), b"import time\ntime.sleep(6)\n"
+    with pytest.raises(TimeoutError):
+        gate.instructions(slow, begin + 0.3) if what == "instructions" else gate(slow, begin + 0.3)
+    assert time.monotonic() < begin + 4
 
 
 def test_reports_of_amd_and_packed_ones_are_read_as_kb_profile_read_does(tmp_path: Path) -> None:
