@@ -389,7 +389,7 @@ class _Search:
     def _finalists(self, known: int) -> int:
         """Return how many of the best can be timed again in the seconds left, beside the kept one and the winner."""
         each_s, left_s = _AGAIN_LOOKS * self.looked_s / max(known, 1), self.ends_at - time.monotonic()
-        return _BEST if each_s * (_BEST + 2) <= left_s else max(1, int(left_s / each_s) - 2)
+        return _BEST if each_s * (_BEST + 2) <= max(left_s, 0.0) else max(1, int(left_s / each_s) - 2)
 
     def _again(self, keys: Sequence[bytes], *, again: bool) -> dict[bytes, float]:
         tools, folders = self.tools, [self.folders[key] for key in keys]

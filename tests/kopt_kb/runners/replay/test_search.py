@@ -243,6 +243,17 @@ def test_as_many_are_timed_again_as_there_is_time_for(
     assert clock.now_s <= 100.0 + seconds
 
 
+def test_no_record_within_the_seconds_leaves_what_the_shape_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was looked at, and the time for looking again is over, too."""
+    clock = Clock()
+    for module in (search, sys.modules[__name__]):
+        monkeypatch.setattr(module, "time", clock)
+    bench = Bench(lambda _: 1e-6)
+    monkeypatch.setattr(bench, "stream", lambda *_: clock.sleep(1.25) or iter(()))
+    found, _ = searched(bench, seconds=1.0)
+    assert (dict(found.config), found.median_s, found.evaluated) == (dict(SPACE.keep or {}), None, 0)
+
+
 class Behind(Bench):
     """All is made ahead: it waits to be timed when the seconds are over."""
 

@@ -76,6 +76,15 @@ def test_what_is_likely_is_begun_once(shelf: Shelf) -> None:
     assert (begun, next(shelf._count)) == (1, 2)
 
 
+def test_what_is_likely_and_kept_may_go(shelf: Shelf) -> None:
+    """It is made again once its folder went; a folder that is not there would be handed out otherwise."""
+    one = Asked(b"a", "4x4", "bf16")
+    shelf.all([one])
+    shelf.prepare(one)
+    shelf.all([Asked(b"a", f"{at}x8", "bf16") for at in range(1, 4)])
+    assert shelf.all([one])[0].folder.is_dir()
+
+
 def test_the_oldest_go(shelf: Shelf) -> None:
     """A fourth record takes the place of the one asked for longest ago; that one is made again."""
     asked = [Asked(b"a", f"{at}x4", "bf16") for at in range(1, 4)]
