@@ -17,12 +17,12 @@ __all__ = ["beside_twins"]
 _Sheets = list[tuple[Identity, Facts]]
 _Odd = Iterator[tuple[Row, str]]
 _LINE = re.compile(r"sm_\d+(?=\d)|gfx\d+(?=..)")
-"""One design of NVIDIA's is a major capability, of AMD's a major instruction set."""
+"""One design is a major capability or instruction set of one architecture: 8.6 and 8.9 are of two."""
 
 
 def _line(identity: Identity) -> str:
     found = _LINE.match(identity.target)
-    return found[0] if found is not None else identity.target
+    return f"{found[0] if found is not None else identity.target} {identity.arch.partition(' ')[0]}"
 
 
 def _groups(sheets: _Sheets, key: Callable[[Identity, Facts], tuple[object, ...]]) -> list[_Sheets]:

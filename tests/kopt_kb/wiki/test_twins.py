@@ -8,6 +8,7 @@ from kopt_kb.wiki.names import Identity
 from kopt_kb.wiki.physics.base import Facts
 from kopt_kb.wiki.twins import beside_twins
 
+ARCHS = {"sm_86": "Ampere", "sm_89": "Ada Lovelace", "sm_100": "Blackwell", "sm_103": "Blackwell Ultra"}
 MATRIX = "engine=matrix;sparsity=dense;acc=unstated;clock=unstated"
 
 
@@ -17,7 +18,9 @@ def odd(sheet_of, *parts: tuple[str, ...]) -> list[str]:
     for at, (name, *rows) in enumerate(parts):
         platform, target = name.split()
         sheet = sheet_of(*(f"hardware/p{at}.md:{row}" for row in rows))
-        identity = Identity(platform, "NVIDIA", platform, "Test", target, f"hardware/p{at}.md", (), (), (), ())
+        identity = Identity(
+            platform, "NVIDIA", platform, ARCHS.get(target, "Test"), target, f"hardware/p{at}.md", (), (), (), ()
+        )
         sheets.append((identity, Facts(sheet)))
     return sorted(row.value for row, _ in beside_twins(sheets))
 
@@ -38,6 +41,8 @@ def cache(size: str, count: str = "132", bus: str = "", target: str = "sm_90") -
         ([cache("126", bus="7680", target="sm_100"), cache("129", bus="7680", target="sm_103")], ["126", "129"]),
         ([cache("50", bus="5120"), cache("60", bus="6144"), cache("60")], []),
         ([cache("50", bus="5120"), cache("60", bus="6144"), cache("45")], ["45"]),
+        ([cache("4", "46", target="sm_86"), cache("36", "46", "192", "sm_89")], []),
+        ([cache("4", "46", "256", "sm_86"), cache("36", "46", "256", "sm_89")], []),
         ([cache("45")], []),
     ],
 )
