@@ -150,7 +150,7 @@ class RoundWork:
         decision = self.ruling.decide(state, current, [*others, GateResult("evidence", "pass")])
         if not decision.accepted:
             return f"no profile is taken of what is not accepted ({decision.rule})"
-        took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
+        took_s, left_s = longest_s(state, "evidence"), max(self.session.ends_at - time.monotonic(), 0.0)
         if late := self._no_time_for_a_profile(state):  # what is faster is kept rather than begun again
             return f"{late}: times decide"
         usual_s = took_s or _PROFILE_S
@@ -161,7 +161,7 @@ class RoundWork:
     def _no_time_for_a_profile(self, state: WorkspaceState) -> str:
         """Return that the end of the call would cut a profile off, by what one took before; else nothing."""
         took_s, left_s = longest_s(state, "evidence"), self.session.ends_at - time.monotonic()
-        if left_s >= took_s:
+        if left_s >= took_s or not took_s:
             return ""
         return f"a profile took {took_s:.1f} s before, the call has {max(left_s, 0.0):.1f} s left"
 

@@ -170,6 +170,10 @@ def test_a_first_profile_is_left_out_of_a_short_call(replayed: MakeReplayed, rep
         (first,) = campaign.state().rounds
         assert first.accepted
         assert first.gates["evidence"].reason.startswith("a profile takes about 7.0 s, too much of the ")
+        rounds = campaign._rounds()
+        rounds.session.ends_at = time.monotonic() - 1.0
+        none_took = rounds._no_time_for_a_profile(campaign.state())
+        assert none_took == "", "of none that was taken can be said what it took"
     assert "evidence" not in executor.asked
 
 
