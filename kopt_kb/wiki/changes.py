@@ -21,7 +21,8 @@ class RowChange(Wire):
     """One key of a page whose rows differ.
 
     Attributes:
-        before: Its rows in the old state: value, unit, grade, whether chosen or rejected, line.
+        before: Its rows in the old state: value, unit, grade, whether chosen or rejected, line; sources and notes too
+            where both states show the same of the former.
         after: Its rows in the new state.
     """
 
@@ -54,7 +55,8 @@ def wiki_changes(old: Wiki, new: Wiki) -> WikiChanges:
         was, now = before.get((path, key), []), after.get((path, key), [])
         if _content(was) != _content(now):
             state: Literal["added", "removed", "changed"] = "changed" if was and now else "added" if now else "removed"
-            found.append(RowChange(path, key, state, tuple(map(_show, was)), tuple(map(_show, now))))
+            show = _cited if [*map(_value, was)] == [*map(_value, now)] else _show
+            found.append(RowChange(path, key, state, tuple(map(show, was)), tuple(map(show, now))))
     return WikiChanges(data_version([old]), data_version([new]), tuple(found))
 
 
@@ -72,7 +74,18 @@ def _content(rows: list[Row]) -> list[tuple[object, ...]]:
     return sorted((row.sha, row.notes, tuple((s.id, s.locator, s.quote) for s in row.sources)) for row in rows)
 
 
-def _show(row: Row) -> str:
+def _value(row: Row) -> str:
     verdict = {True: ", chosen", False: ", rejected", None: ""}[row.chosen]
     unit = "" if row.unit == "-" or row.kind in {"unknown", "none"} else f" {row.unit}"
-    return f"{row.value}{unit} ({row.grade}{verdict}, L{row.line})"
+    return f"{row.value}{unit} ({row.grade}{verdict}"
+
+
+def _show(row: Row) -> str:
+    return f"{_value(row)}, L{row.line})"
+
+
+def _cited(row: Row) -> str:
+    """Return a row with what stands behind its value, as its page says it."""
+    sources = (f"[^{s.id}] {s.locator}" + (f' quote="{s.quote}"' if s.quote else "") for s in row.sources)
+    notes = (f"{tag}: {text}" if text else tag for tag, text in row.notes)
+    return " | ".join([_show(row), "; ".join(sources), "; ".join(notes)]).rstrip(" |")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.wiki.changes import wiki_changes
+from kopt_kb.wiki.changes import RowChange, wiki_changes
 from kopt_kb.wiki.wiki import Wiki
 
 
@@ -47,6 +47,21 @@ def test_each_kind_of_change(old: Path, wiki_root: Path, product: Path) -> None:
     assert found.old.version != found.new.version
     back = wiki_changes(Wiki(wiki_root, use_cache=False), Wiki(old, use_cache=False))
     assert {one.state for one in back.changes} == {"added", "changed"}
+
+
+def test_a_change_behind_a_value_is_shown(old: Path, wiki_root: Path, product: Path) -> None:
+    """Where value, grade and verdict stay, both sides show their sources and notes, which is where they differ."""
+    _edit(product, ("no FP8 units", "no FP8 unit"), ('memory row quote="48GB"', 'memory table quote="48GB"'))
+    found = {one.key.partition("[")[0]: one for one in _between(old, wiki_root)}
+    assert all(one.before != one.after for one in found.values())
+    assert ("memory row" in found["memory_capacity"].before[0]) and (
+        "memory table" in found["memory_capacity"].after[0]
+    )
+    assert any("no FP8 units" in one for one in found["peak_compute"].before)
+
+
+def _between(old: Path, new: Path) -> tuple[RowChange, ...]:
+    return wiki_changes(Wiki(old, use_cache=False), Wiki(new, use_cache=False)).changes
 
 
 def test_moved_lines_are_no_change(old: Path, wiki_root: Path, product: Path) -> None:
