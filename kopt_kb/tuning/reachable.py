@@ -112,7 +112,7 @@ def _packaged(state: WorkspaceState, trust: Trust) -> _Fast:
         return _Fast(b"", {})
     found = {
         format_shape(shape): variant
-        for variant in declared.variants if target in variant.targets
+        for variant in reversed(declared.variants) if target in variant.targets  # the first that applies stays
         for shape in shapes if variant.applies(op, shape, dtype, target)
     }  # fmt: skip
     configs = {shape: dict(variant.config) for shape, variant in found.items()}

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.kernels.declared import Declared
 from kopt_kb.kernels.op_options import file_options
 from kopt_kb.problem.problem import Problem
 from kopt_kb.runners.candidate.answers import Unable
 from kopt_kb.runners.candidate.job import Job, Outcome, SpaceAsked, Started
 from kopt_kb.runners.source_config import configs_of
+from kopt_kb.tuning import reachable
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_reachable
 from kopt_kb.tuning.options import Budget, CampaignOptions
@@ -72,6 +74,24 @@ def test_where_records_are_judged_the_packages_kernel_for_that_target_stands_for
     assert second.name == "library"  # `roles` wants 512 rows
     other = probes_of(_made(tmp_path / "other", "A100_SXM_80GB", demo, problem))
     assert {one.name for one in other} == {"library"}
+
+
+def test_of_several_variants_for_a_target_the_first_that_fits_is_timed(
+    tmp_path: Path, repo_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file names the one that it starts with before those for special shapes."""
+    real = reachable.declared_of
+
+    def with_another(source: bytes) -> Declared | None:
+        found = real(source)
+        assert found is not None
+        roles = next(one for one in found.variants if one.name == "roles")
+        return replace(found, variants=(*found.variants, replace(roles, name="roles_for_few_rows")))
+
+    monkeypatch.setattr(reachable, "declared_of", with_another)
+    demo = repo_root / "kernels" / "naive" / "matmul.py"
+    state = _made(tmp_path / "sm_90", "H100_SXM", demo, Problem.of("gemm", ["4096x4096x4096"], "bf16"))
+    assert [one.what for one in probes_of(state)] == ["the package's roles of the same shape"]
 
 
 def test_a_packaged_probe_computes_the_options_of_the_problem(tmp_path: Path, repo_root: Path) -> None:
