@@ -26,7 +26,6 @@ _MOST_PLAN_BYTES = 4 << 20
 _BODIES = ("source", "patch", "files")
 """An answer has one of these."""
 _GIT_S = 60.0
-_GRACE_S = LATE_S
 """Seconds a proposer has to end by itself after its time."""
 
 
@@ -53,7 +52,7 @@ class CommandProposer:
             wall_s = left_s(view.ends_at, self.limit_s)
         except TimeoutError:
             raise BudgetSpentError from None
-        limits = ChildLimits(wall_s, grace_s=_GRACE_S)
+        limits = ChildLimits(wall_s, grace_s=LATE_S)
         try:
             done = run(
                 _words(self.command),

@@ -113,9 +113,7 @@ class Shelf:
 
     def prepare(self, asked: Asked) -> None:
         """Begin a record that may be asked for next."""
-        if (
-            asked.key not in self._begun and asked.key not in self._made
-        ):  # one that is kept may go before it is asked for
+        if asked.key not in self._begun and asked.key not in self._made:  # a kept one may go before it is asked for
             self._begun[asked.key] = self.begin(asked)
 
     def begin(self, asked: Asked) -> Future[Made]:
