@@ -6,7 +6,7 @@ TEST := .venvs/test
 NEWEST := .venvs/newest
 PIP_FLAGS := --disable-pip-version-check --quiet
 
-.PHONY: demo test check lint types quick smoke-newest format clean
+.PHONY: demo test check lint types quick smoke-newest core-alone format clean
 
 $(DEMO)/ready: pyproject.toml
 	$(PYTHON) -m venv $(DEMO)
@@ -46,6 +46,10 @@ test: lint types
 	$(TEST)/bin/pytest -n 2 --dist loadfile --cov --cov-report= --cov-report=json:.coverage.json
 	$(TEST)/bin/python tools/core_coverage.py .coverage.json
 	$(MAKE) smoke-newest
+
+# The core without packs: in a copy where they are deleted its own tests pass, and what it promises works.
+core-alone: $(TEST)/ready
+	bash tools/core_alone.sh $(TEST)
 
 # Compile, limits and count on the newest triton; the tests above run on the oldest one that is supported.
 smoke-newest: $(TEST)/ready

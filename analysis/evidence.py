@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import Wire
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 
 __all__ = ["OPERATORS", "Evidence", "Threshold", "ThresholdFault"]
 

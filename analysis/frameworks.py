@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+
+from kopt_kb.doors.language import Language
+from kopt_kb.doors.languages import language_named, languages
 
 __all__ = [
     "FOREIGN_ENTRIES",
-    "FRAMEWORKS",
-    "Framework",
     "aliases",
     "dotted_name",
     "framework_named",
     "framework_of",
+    "frameworks",
     "functions_of",
+    "kernel_marks",
     "kernels_of",
     "marks_of",
     "missing",
@@ -23,57 +24,30 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
-    """How a framework marks a kernel and how host code starts it.
-
-    Attributes:
-        name: As users write it; case, spaces and dashes do not matter.
-        mark: Dotted name of the decorator that makes a function a kernel.
-        start: `subscript` for `kernel[grid](...)`, `launch` for a call of something's `launch`.
-    """
-
-    name: str
-    mark: str
-    start: Literal["subscript", "launch"]
-
-
-_KNOWN = (
-    Framework("Triton", "triton.jit", "subscript"),
-    Framework("Gluon", "triton.experimental.gluon.jit", "subscript"),
-    Framework("CuteDSL", "cutlass.cute.kernel", "launch"),
-    Framework("cuTile", "cuda.tile.kernel", "launch"),
-    Framework("FlyDSL", "flydsl.compiler.kernel", "launch"),
-)
-
-
 FOREIGN_ENTRIES = ("launch", "run", "custom_kernel", "solution", "ModelNew")
-"""What candidates of problems outside the list are called by: functions, or KernelBench's class."""
+"""What candidates of problems outside the list are called by: functions, or the class of a torch module."""
 
 
-def _plain(name: str) -> str:
-    return "".join(one for one in name.casefold() if one.isalnum())
+def frameworks() -> tuple[Language, ...]:
+    """Return the languages whose kernels can be recognised in a Python file."""
+    return tuple(language for language in languages() if language.mark)
 
 
-FRAMEWORKS: Mapping[str, Framework] = {_plain(one.name): one for one in _KNOWN}
-"""Plain name → framework whose kernels can be recognised in a Python file."""
-
-
-def framework_named(name: str) -> Framework | None:
+def framework_named(name: str) -> Language | None:
     """Return the framework users call by this name, or None for one whose kernels can't be recognised."""
-    return FRAMEWORKS.get(_plain(name))
+    language = language_named(name)
+    return language if language is not None and language.mark else None
 
 
-_VENDORS: Mapping[str, tuple[str, ...]] = {
-    "cutedsl": ("NVIDIA",), "cute": ("NVIDIA",), "cutlass": ("NVIDIA",), "cutile": ("NVIDIA",), "cuda": ("NVIDIA",),
-    "cudac": ("NVIDIA",), "flydsl": ("AMD",), "hip": ("AMD",),
-}  # fmt: skip
-"""Plain name → whose devices its compiler builds for; the others build for both."""
+def kernel_marks() -> frozenset[str]:
+    """Return the dotted names of decorators that make device code of a function, in any framework."""
+    return frozenset(mark for language in frameworks() for mark in (language.mark, *language.inner_marks))
 
 
 def vendors_of(name: str) -> tuple[str, ...]:
     """Return the vendors that a framework's compiler builds for; none where it is no question, or nobody knows."""
-    return _VENDORS.get(_plain(name), ())
+    language = language_named(name)
+    return language.vendors if language is not None else ()
 
 
 def aliases(tree: ast.Module) -> dict[str, str]:
@@ -106,20 +80,20 @@ def functions_of(source: bytes) -> frozenset[str]:
 
 def framework_of(path: str, source: bytes) -> str:
     """Return the framework that a kernel file is written in by its suffix and its decorators; nothing when unknown."""
-    if path.endswith((".cu", ".cuh")):
-        return "CUDA"
+    if by_suffix := next((one.name for one in languages() if path.endswith(one.suffixes)), ""):
+        return by_suffix
     try:
-        return next((one.name for one in _KNOWN if kernels_of(source, one)), "")
+        return next((one.name for one in frameworks() if kernels_of(source, one)), "")
     except (SyntaxError, ValueError):
         return ""
 
 
-def kernels_of(source: bytes, framework: Framework) -> tuple[str, ...]:
+def kernels_of(source: bytes, framework: Language) -> tuple[str, ...]:
     """Return the top-level kernels of a framework in a file; raises SyntaxError or ValueError if it is no Python."""
     return _kernels(ast.parse(source), framework)
 
 
-def _kernels(tree: ast.Module, framework: Framework) -> tuple[str, ...]:
+def _kernels(tree: ast.Module, framework: Language) -> tuple[str, ...]:
     names = aliases(tree)
     functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
     return tuple(dict.fromkeys(one.name for one in functions if framework.mark in marks_of(one, names)))
@@ -131,7 +105,7 @@ def marks_of(function: ast.FunctionDef, names: Mapping[str, str]) -> set[str]:
     return {dotted_name(mark, names) for mark in marks}
 
 
-def missing(source: bytes, framework: Framework, entries: tuple[str, ...] = ("launch",)) -> str:
+def missing(source: bytes, framework: Language, entries: tuple[str, ...] = ("launch",)) -> str:
     """Return what a file lacks to be a kernel of a framework that its `launch` starts; nothing when it is one.
 
     Of several possible entries any that is there counts; where none is, every function whose name is no private one.
@@ -189,7 +163,7 @@ def _defines(top: ast.stmt) -> Iterator[str]:
             yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
-def _starts(node: ast.AST, framework: Framework) -> bool:
+def _starts(node: ast.AST, framework: Language) -> bool:
     if not isinstance(node, ast.Call):
         return False
     if framework.start == "subscript":

@@ -23,20 +23,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.kernels.cuda.cubin import read_cubin  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
-from kopt_kb.kernels.record.judge import stored  # noqa: E402
-from kopt_kb.kernels.record.model import TensorView  # noqa: E402
-from kopt_kb.kernels.record.moves import move_of, moved  # noqa: E402
-from kopt_kb.kernels.record.replay import Replay  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.cuda.cubin import read_cubin  # noqa: E402
+from kopt_kb.launch.judge.contest import contest  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judges import judges  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.cuda_driver import CudaDriver  # noqa: E402
+from kopt_kb.launch.record.judge import stored  # noqa: E402
+from kopt_kb.launch.record.model import TensorView  # noqa: E402
+from kopt_kb.launch.record.moves import move_of, moved  # noqa: E402
+from kopt_kb.launch.record.replay import Replay  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.problem.shapes import format_shape  # noqa: E402
-from kopt_kb.runners.replay.contest import contest  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judges import judges  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 CASES: list[tuple[str, tuple[int, ...], str]] = [

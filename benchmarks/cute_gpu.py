@@ -29,18 +29,18 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.kernels.compile.target import CompileTarget  # noqa: E402
-from kopt_kb.kernels.cuda.ahead import code_key, keep_code  # noqa: E402
-from kopt_kb.kernels.cuda.languages import made_of  # noqa: E402
-from kopt_kb.kernels.cuda.plan import header_of, plan_of  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file, read_declared  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.compile.target import CompileTarget  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.cuda.ahead import code_key, keep_code  # noqa: E402
+from kopt_kb.launch.cuda.languages import FunctionJob, made_of  # noqa: E402
+from kopt_kb.launch.cuda.plan import header_of, plan_of  # noqa: E402
+from kopt_kb.launch.judge.contest import contest  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judges import judges  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file, read_declared  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.problem.shapes import parse_shape  # noqa: E402
-from kopt_kb.runners.replay.contest import contest  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judges import judges  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 CASES: list[tuple[str, str, str]] = [
@@ -111,8 +111,8 @@ def ahead(folder: Path, platform: str) -> None:
         tensors, function = list(plan.tensors.values()), plan.header.function
         key = code_key("cute", file, function, tensors, plan.names, f"{target.name}a")
         if not (folder / f"{key}.json").is_file():
-            made = made_of("cute", file, function, tensors, plan.names, target.arch, [])
-            keep_code(folder, key, made.cubin, made.versions)
+            made = made_of("cute", FunctionJob(file, function, tensors, plan.names, target.arch, []))
+            keep_code(folder, key, made.binary, made.versions)
         print(one["op"], one["config"], (folder / f"{key}.bin").stat().st_size, flush=True)
 
 

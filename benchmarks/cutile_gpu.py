@@ -31,22 +31,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.analysis.cutile.answer import Situation  # noqa: E402
-from kopt_kb.analysis.cutile.recipes import recipe_words  # noqa: E402
-from kopt_kb.analysis.cutile.source import TextEdit, edited, read_cutile  # noqa: E402
-from kopt_kb.kernels.compile.device import DeviceFacts  # noqa: E402
-from kopt_kb.kernels.cutile.launches import TileLaunches  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.calls import call_of  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
-from kopt_kb.kernels.record.trace import CallTrace  # noqa: E402
+from kopt_kb.launch.candidate.source_config import configs_of  # noqa: E402
+from kopt_kb.launch.compile.device import DeviceFacts  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.judge.contest import contest  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judges import judges  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.calls import call_of  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.record.trace import CallTrace  # noqa: E402
+from kopt_kb.packs.cutile.compile.launches import TileLaunches  # noqa: E402
+from kopt_kb.packs.cutile.source.answer import Situation  # noqa: E402
+from kopt_kb.packs.cutile.source.recipes import recipe_words  # noqa: E402
+from kopt_kb.packs.cutile.source.source import TextEdit, edited, read_cutile  # noqa: E402
 from kopt_kb.problem.shapes import parse_shape  # noqa: E402
-from kopt_kb.runners.replay.contest import contest  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judges import judges  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.runners.source_config import configs_of  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 DTYPE = "bf16"
@@ -193,7 +193,7 @@ def decided(old: Path, new: Path, op: str) -> dict[str, Any]:
 def campaign(run: Run, op: str, budget_s: float, *, profiles: bool) -> dict[str, Any]:
     """Run the loop on a kernel and keep its workspace; return rounds and where it ended."""
     from kopt_kb.cli.main import main as kb
-    from kopt_kb.runners.replay import device
+    from kopt_kb.launch.judge import device
     from kopt_kb.workspace.workspace import Workspace
 
     demo, name = run.out / f"{op}.py", f"cutile_{op}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kopt_kb.runners.replay.sequential import LOOKS, SequentialTest
+from kopt_kb.launch.judge.sequential import LOOKS, SequentialTest
 
 MOST = LOOKS[-1]
 

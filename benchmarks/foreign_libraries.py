@@ -87,11 +87,11 @@ def imported(path: Path, facts: dict[str, int]) -> str:
 def _import_here(path: Path, facts: dict[str, int]) -> str:
     import signal
 
-    from kopt_kb.kernels.compile.device import DeviceFacts, standing_in
-    from kopt_kb.kernels.compile.importing import load_published
-    from kopt_kb.kernels.compile.loader import jit_functions
-    from kopt_kb.kernels.compile.stub import activate
-    from kopt_kb.kernels.compile.target import CompileTarget
+    from kopt_kb.launch.compile.device import DeviceFacts, standing_in
+    from kopt_kb.launch.compile.importing import load_published
+    from kopt_kb.launch.compile.loader import jit_functions
+    from kopt_kb.launch.compile.stub import activate
+    from kopt_kb.launch.compile.target import CompileTarget
 
     signal.alarm(_IMPORT_S)
     silent = os.open(os.devnull, os.O_WRONLY)
@@ -131,13 +131,13 @@ class Tally:
 
 def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
     """Return what becomes of a record's launches."""
-    from kopt_kb.errors import KoptError
+    from kopt_kb.base.errors import KoptError
+    from kopt_kb.launch.counts.counting import count_compilation, work_of
+    from kopt_kb.launch.counts.kernel_roofline import Launched, rooflines_of
+    from kopt_kb.launch.counts.limits import limits_of
+    from kopt_kb.launch.counts.static_profile import check_shared_memory, profile_of
+    from kopt_kb.launch.judge.recorded import recorded
     from kopt_kb.problem.work import Work
-    from kopt_kb.runners.replay.recorded import recorded
-    from kopt_kb.static.counting import count_compilation, work_of
-    from kopt_kb.static.kernel_roofline import Launched, rooflines_of
-    from kopt_kb.static.limits import limits_of
-    from kopt_kb.static.static_profile import check_shared_memory, profile_of
 
     if made.record is None:
         return Tally(failed=1, why=[f"record: {made.error}"])
@@ -166,9 +166,9 @@ def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
 
 def request_of(words: list[str], platform, folder: Path):  # type: ignore[no-untyped-def]
     """Return what a maker is asked for a line of the list."""
-    from kopt_kb.cli.record import call_request, script_request
-    from kopt_kb.kernels.record.request import MakerRequest
-    from kopt_kb.static.device_facts import device_facts
+    from kopt_kb.cli.launch.record import call_request, script_request
+    from kopt_kb.launch.counts.device_facts import device_facts
+    from kopt_kb.launch.record.request import MakerRequest
 
     what = script_request([*words[1:]], folder) if words[0] == "script" else call_request(words[0], words[1:])
     identity = platform.identity
@@ -207,7 +207,7 @@ def _imports(listed: list[Library], args: argparse.Namespace, out) -> None:  # t
     import triton.language
     import triton.testing  # noqa: F401
 
-    from kopt_kb.static.device_facts import device_facts
+    from kopt_kb.launch.counts.device_facts import device_facts
     from kopt_kb.wiki.registry import Registry
 
     facts = device_facts(Registry.open().platform("H100_SXM"))
@@ -221,8 +221,8 @@ def _imports(listed: list[Library], args: argparse.Namespace, out) -> None:  # t
 
 
 def _records(listed: list[Library], args: argparse.Namespace, out) -> None:  # type: ignore[no-untyped-def]
-    from kopt_kb.errors import KoptError
-    from kopt_kb.runners.replay.makers import Made, Makers
+    from kopt_kb.base.errors import KoptError
+    from kopt_kb.launch.judge.makers import Made, Makers
     from kopt_kb.wiki.registry import Registry
 
     registry = Registry.open()

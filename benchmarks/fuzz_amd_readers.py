@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from kopt_kb.analysis.readers import read_profiles
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
 
 GLOBS = (
     "rocprofv3-csv/*_trace_*.csv", "rocprofv3-csv/*/*counter_collection.csv", "rocprofv3-csv/*/kernel_trace*.csv",

@@ -22,7 +22,7 @@ from pathlib import Path
 from kopt_kb.analysis.profile import ProfiledLaunch
 from kopt_kb.analysis.readers import read_profiles
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
 
 NCU_GLOBS = ("ncu-rep/*.ncu-rep", "ncu-csv/*.csv", "ncu-text/*.txt")
 SLOWEST_S = 30.0

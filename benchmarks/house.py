@@ -1,5 +1,7 @@
 """Counts the source: lines by kind, functions, untyped mappings, words that say nothing, shared names, unused names.
 
+And borders: lines of the core, of packs and kernels, imports between them, circles, imports inside functions.
+
 Usage: python benchmarks/house.py
 
 A name counts as unused when it is written nowhere in the source but where it is defined and in `__all__`, and neither
@@ -67,8 +69,76 @@ def vague(tree: ast.Module) -> Counter[str]:
     return count
 
 
+def area(path: Path) -> str:
+    """Return what a file belongs to: a pack, kernels, or the core."""
+    parts = path.relative_to(ROOT).parts
+    if parts[:2] == ("kopt_kb", "packs") and len(parts) > 3:
+        return f"pack {parts[2]}"
+    return "kernels" if parts[0] == "kernels" else "core"
+
+
+def module_of(path: Path) -> str:
+    """Return a file's module."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("kopt_kb", *(one for one in parts if one not in {"kopt_kb", "__init__"})))
+
+
+def imports(trees: dict[Path, ast.Module]) -> tuple[dict[str, set[str]], int, int]:
+    """Return module → modules it imports at run time, imports inside functions, and those of packs from elsewhere."""
+    homes = {module_of(path): path for path in trees}
+    edges, inside, across = defaultdict[str, set[str]](set), 0, 0
+    for name, path in homes.items():
+        tests = (one for one in ast.walk(trees[path]) if isinstance(one, ast.If))
+        types = [one for one in tests if "TYPE_CHECKING" in ast.unparse(one.test)]
+        typed = {id(node) for one in types for part in one.body for node in ast.walk(part)}
+        called = {id(node) for one in ast.walk(trees[path]) if isinstance(one, Function) for node in ast.walk(one)}
+        for node in ast.walk(trees[path]):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            inside += id(node) in called
+            base = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            asked = {base, *(f"{base}.{alias.name}".lstrip(".") for alias in node.names)} & homes.keys()
+            across += any(area(homes[one]).startswith("pack") and area(homes[one]) != area(path) for one in asked)
+            if id(node) not in typed:
+                edges[name] |= asked - {name}
+    return edges, inside, across
+
+
+def circles(edges: dict[str, set[str]]) -> list[set[str]]:
+    """Return the groups of modules that reach each other."""
+
+    def reached(start: str) -> set[str]:
+        found, todo = set[str](), [start]
+        while todo:
+            for one in edges.get(todo.pop(), ()):
+                if one not in found:
+                    found.add(one)
+                    todo.append(one)
+        return found
+
+    ahead = {one: reached(one) for one in edges}
+    groups = [frozenset(two for two in ahead[one] if one in ahead.get(two, ())) for one in ahead if one in ahead[one]]
+    return [set(one) for one in dict.fromkeys(groups)]
+
+
+def borders() -> None:
+    """Print lines by area, imports across, circles and imports inside functions."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+    lines = Counter[str]()
+    for path in trees:
+        lines[area(path)] += len(path.read_text(encoding="utf-8").splitlines())
+    packs = {name: count for name, count in lines.items() if name.startswith("pack")}
+    print(f"core {lines['core']}, packs {sum(packs.values())}, kernels {lines['kernels']} lines")
+    print(", ".join(f"{name.removeprefix('pack ')} {count}" for name, count in sorted(packs.items())))
+    edges, inside, across = imports(trees)
+    print(
+        f"{across} imports of a pack from outside it, {len(circles(edges))} circles, {inside} imports inside functions"
+    )
+
+
 def main() -> None:
     """Print the counts."""
+    borders()
     kinds, functions, words = Counter[str](), Counter[str](), Counter[str]()
     named, listed = defaultdict[str, set[str]](set), Counter[str]()
     places: list[tuple[str, str]] = []

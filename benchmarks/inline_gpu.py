@@ -57,8 +57,8 @@ def share(platform: str) -> dict[str, Any]:
     """Return the share of the roof that torch's RMS norm reaches by the fixture's clock."""
     import torch
 
-    from kopt_kb.errors import KoptError
-    from kopt_kb.inline.shares import roof_share, seconds_of
+    from kopt_kb.base.errors import KoptError
+    from kopt_kb.packs.inline.shares import roof_share, seconds_of
 
     x = torch.randn(ROWS, COLUMNS, device="cuda", dtype=torch.bfloat16)
     weight = torch.ones(COLUMNS, device="cuda", dtype=torch.bfloat16)
@@ -72,7 +72,7 @@ def share(platform: str) -> dict[str, Any]:
 
 def profiled(function: Any, size: int) -> dict[str, Any]:
     """Return kernels and limiters of a decorated function, or why there are none."""
-    from kopt_kb.errors import KoptError
+    from kopt_kb.base.errors import KoptError
 
     begin = time.monotonic()
     try:

@@ -38,9 +38,9 @@ import torch.nn.functional as F  # noqa: N812 - torch's own name for it
 from record_settings import CASES
 from same_bytes import KINDS, passes
 
-from kopt_kb.kernels.blocked import reference_result
-from kopt_kb.kernels.ceilings import environment
-from kopt_kb.kernels.comparison import compare
+from kopt_kb.launch.kernel.blocked import reference_result
+from kopt_kb.launch.kernel.ceilings import environment
+from kopt_kb.launch.kernel.comparison import compare
 from kopt_kb.problem.tolerances import tolerance_of
 
 DTYPE, DTYPES = "bf16", {"fp8_gemm": "fp8"}
@@ -337,8 +337,8 @@ def _compile_one(name: str, shape: tuple[int, ...], config: dict[str, Any]) -> N
     """Compile what a launch would, for the GPU of this machine, on tensors of the host that nobody fills."""
     from triton.runtime.jit import JITFunction
 
-    from kopt_kb.kernels.compile.stub import activate
-    from kopt_kb.kernels.compile.target import CompileTarget
+    from kopt_kb.launch.compile.stub import activate
+    from kopt_kb.launch.compile.target import CompileTarget
 
     activate(CompileTarget.parse(os.environ["KB_RECORD_TARGET"]))
     run = JITFunction.run

@@ -28,16 +28,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.clock import DeviceBench  # noqa: E402
-from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
-from kopt_kb.kernels.record.driver import Driver  # noqa: E402
-from kopt_kb.kernels.record.judge import stored  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
-from kopt_kb.kernels.record.turns import LoadedRecord  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judging import Judging  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judging import Judging  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.clock import DeviceBench  # noqa: E402
+from kopt_kb.launch.record.cuda_driver import CudaDriver  # noqa: E402
+from kopt_kb.launch.record.driver import Driver  # noqa: E402
+from kopt_kb.launch.record.judge import stored  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.record.turns import LoadedRecord  # noqa: E402
 
 SIZES = (1 << 21, 1 << 19, 1 << 23)
 """Elements of a vector in bf16: 12, 3 and 48 MB of two that are read and one that is written."""

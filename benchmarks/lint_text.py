@@ -32,7 +32,7 @@ def rates(rows: Iterable[dict[str, str]]) -> list[str]:
 
 def again(rows: list[dict[str, str]], clones: Path) -> Iterable[str]:
     """Lint each file of the table again, as it stands in its commit."""
-    from kopt_kb.wiki.lint.lint import Linter
+    from kopt_kb.packs.curate.lint.lint import Linter
     from kopt_kb.wiki.registry import Registry
 
     linter = Linter(Registry.open())

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from kopt_kb.runners.candidate.job import Request, SpaceAsked
-from kopt_kb.runners.replay.admission import Objection
-from kopt_kb.runners.replay.judging import Timed
-from kopt_kb.runners.replay.makers import Made, NotRecordedError
-from kopt_kb.runners.replay.search import SearchTools, search_shape
-from kopt_kb.runners.replay.shelf import Asked, Choose
-from kopt_kb.search.replay import TableSearch, asking
-from kopt_kb.search.searcher import Searcher, SearchFacts
-from kopt_kb.search.space import Space
-from kopt_kb.search.table import ResultTable
+from kopt_kb.launch.candidate.job import Request, SpaceAsked
+from kopt_kb.launch.judge.admission import Objection
+from kopt_kb.launch.judge.judging import Timed
+from kopt_kb.launch.judge.makers import Made, NotRecordedError
+from kopt_kb.launch.judge.search import SearchTools, search_shape
+from kopt_kb.launch.judge.shelf import Asked, Choose
+from kopt_kb.launch.search.replay import TableSearch, asking
+from kopt_kb.launch.search.searcher import Searcher, SearchFacts
+from kopt_kb.launch.search.space import Space
+from kopt_kb.launch.search.table import ResultTable
 
 __all__ = ["loop_searches"]
 

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from kopt_kb.kernels.declared import packaged_file
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest
-from kopt_kb.runners.replay.makers import Made, Makers, make_record
+from kopt_kb.launch.judge.makers import Made, Makers, make_record
+from kopt_kb.launch.kernel.declared import packaged_file
+from kopt_kb.launch.record.request import MakerRequest, OpRequest
 
 SHAPES = {"rms_norm": (8192, 4096), "softmax": (8192, 4096), "gemm": (4096, 4096, 4096)}
 SPACE = {

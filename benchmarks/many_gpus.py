@@ -29,15 +29,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.errors import MissingTool  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.bounds import unfit_result  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.runners.replay.pool import DevicePool, pinned  # noqa: E402
-from kopt_kb.runners.replay.ranking import Ranked, Ranking  # noqa: E402
-from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
+from kopt_kb.base.errors import MissingTool  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.judge.pool import DevicePool, pinned  # noqa: E402
+from kopt_kb.launch.judge.ranking import Ranked, Ranking  # noqa: E402
+from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.bounds import unfit_result  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 SPACE: dict[str, list[object]] = {

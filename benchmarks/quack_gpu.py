@@ -30,12 +30,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from cute_gpu import decided  # noqa: E402
 
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.problem.shapes import parse_shape  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 ROWS = [(8192, 4096), (16384, 8192), (4096, 16384)]

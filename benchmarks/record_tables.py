@@ -28,19 +28,19 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from kopt_kb.analysis.occupancy.limits import Limits  # noqa: E402
-from kopt_kb.errors import MissingTool  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record.bounds import unfit_result  # noqa: E402
-from kopt_kb.kernels.record.judge import stored  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judging import Judging  # noqa: E402
-from kopt_kb.runners.replay.makers import Made, Makers  # noqa: E402
-from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf  # noqa: E402
-from kopt_kb.search.space import Space  # noqa: E402
-from kopt_kb.search.table import ResultTable, TableResult, read_table  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
-from kopt_kb.static.launch_facts import launch_facts  # noqa: E402
-from kopt_kb.static.limits import limits_of  # noqa: E402
+from kopt_kb.base.errors import MissingTool  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.counts.launch_facts import launch_facts  # noqa: E402
+from kopt_kb.launch.counts.limits import limits_of  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judging import Judging  # noqa: E402
+from kopt_kb.launch.judge.makers import Made, Makers  # noqa: E402
+from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record.bounds import unfit_result  # noqa: E402
+from kopt_kb.launch.record.judge import stored  # noqa: E402
+from kopt_kb.launch.search.space import Space  # noqa: E402
+from kopt_kb.launch.search.table import ResultTable, TableResult, read_table  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 

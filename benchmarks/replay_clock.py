@@ -24,23 +24,23 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.errors import MissingTool  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.kernels.record import trusted  # noqa: E402
-from kopt_kb.kernels.record.clock import DeviceBench  # noqa: E402
-from kopt_kb.kernels.record.cuda_driver import CudaDriver  # noqa: E402
-from kopt_kb.kernels.record.judge import RECORD, load_record, stored  # noqa: E402
-from kopt_kb.kernels.record.model import Buffer, Fill, Launch, NullArg, TensorView  # noqa: E402
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest  # noqa: E402
-from kopt_kb.kernels.record.turns import LoadedRecord  # noqa: E402
-from kopt_kb.runners.replay.contest import contest  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.judges import Judges, judges  # noqa: E402
-from kopt_kb.runners.replay.makers import make_records  # noqa: E402
-from kopt_kb.runners.replay.pairs import Pair, TimingPlan, planned  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
+from kopt_kb.base.errors import MissingTool  # noqa: E402
+from kopt_kb.base.wire import canonical, plain  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.judge.contest import contest  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.judges import Judges, judges  # noqa: E402
+from kopt_kb.launch.judge.makers import make_records  # noqa: E402
+from kopt_kb.launch.judge.pairs import Pair, TimingPlan, planned  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
+from kopt_kb.launch.record import trusted  # noqa: E402
+from kopt_kb.launch.record.clock import DeviceBench  # noqa: E402
+from kopt_kb.launch.record.cuda_driver import CudaDriver  # noqa: E402
+from kopt_kb.launch.record.judge import RECORD, load_record, stored  # noqa: E402
+from kopt_kb.launch.record.model import Buffer, Fill, Launch, NullArg, TensorView  # noqa: E402
+from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
+from kopt_kb.launch.record.turns import LoadedRecord  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
-from kopt_kb.wire import canonical, plain  # noqa: E402
 
 CASES = {
     "norm": ("rms_norm", (8192, 4096), "bf16"),

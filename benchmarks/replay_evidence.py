@@ -24,8 +24,8 @@ from typing import cast
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.runners.source_config import with_configs  # noqa: E402
-from kopt_kb.wire import plain  # noqa: E402
+from kopt_kb.base.wire import plain  # noqa: E402
+from kopt_kb.launch.candidate.source_config import with_configs  # noqa: E402
 from kopt_kb.workspace.journal.blobs import ObjectStore  # noqa: E402
 from kopt_kb.workspace.state import WorkspaceState  # noqa: E402
 from kopt_kb.workspace.workspace import Workspace  # noqa: E402

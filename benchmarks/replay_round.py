@@ -20,7 +20,7 @@ import tarfile
 import time
 from pathlib import Path
 
-from kopt_kb.runners.source_config import with_configs
+from kopt_kb.launch.candidate.source_config import with_configs
 
 ROOT = Path(__file__).resolve().parents[1]
 NORM, PRODUCT = "8192x4096", "4096x4096x4096"

@@ -20,14 +20,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.errors import MissingTool  # noqa: E402
-from kopt_kb.kernels.declared import packaged_file  # noqa: E402
-from kopt_kb.runners.candidate.job import Request, SpaceAsked  # noqa: E402
-from kopt_kb.runners.replay.device import DeviceJudging  # noqa: E402
-from kopt_kb.runners.replay.makers import Makers  # noqa: E402
-from kopt_kb.runners.replay.search import SearchTools, search_shape  # noqa: E402
-from kopt_kb.runners.replay.shelf import RecordTarget, Shelf  # noqa: E402
-from kopt_kb.static.device_facts import device_facts  # noqa: E402
+from kopt_kb.base.errors import MissingTool  # noqa: E402
+from kopt_kb.launch.candidate.job import Request, SpaceAsked  # noqa: E402
+from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
+from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
+from kopt_kb.launch.judge.makers import Makers  # noqa: E402
+from kopt_kb.launch.judge.search import SearchTools, search_shape  # noqa: E402
+from kopt_kb.launch.judge.shelf import RecordTarget, Shelf  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 SPACES: dict[str, dict[str, list[object]]] = {

@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from kopt_kb.search.stop import RooflineStop, in_kernel_tuner  # noqa: E402
+from kopt_kb.launch.search.stop import RooflineStop, in_kernel_tuner  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 MOST = 400

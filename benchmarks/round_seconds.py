@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kopt_kb.runners.candidate.answers import Search, read_answer
+from kopt_kb.launch.candidate.answers import Search, read_answer
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.journal import read_journal
 from kopt_kb.workspace.journal.round_events import (

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kopt_kb.search.replay import TableSearch, asking
-from kopt_kb.search.searcher import Searcher
-from kopt_kb.search.space import Space
+from kopt_kb.launch.search.replay import TableSearch, asking
+from kopt_kb.launch.search.searcher import Searcher
+from kopt_kb.launch.search.space import Space
 
 Time = Callable[[int], float]
 

@@ -16,10 +16,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from kopt_kb.kernels.declared import read_declared
-from kopt_kb.runners.candidate.job import PruningRules
-from kopt_kb.runners.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
-from kopt_kb.static.pruning import configurations
+from kopt_kb.launch.candidate.job import PruningRules
+from kopt_kb.launch.candidate.search_pruning import SearchPruner, pruner_of, pruning_rules
+from kopt_kb.launch.counts.pruning import configurations
+from kopt_kb.launch.kernel.declared import read_declared
 from kopt_kb.wiki.registry import Registry
 
 KERNEL = Path(__file__).resolve().parent.parent / "kernels" / "matmul.py"

@@ -13,11 +13,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from kopt_kb.kernels.compile.pool import CompilePool
-from kopt_kb.kernels.compile.request import OpCase
-from kopt_kb.kernels.compile.target import TARGETS
-from kopt_kb.static.pruning import PruneOptions, op_cases, prune
-from kopt_kb.static.static_profile import compile_kernel
+from kopt_kb.launch.compile.pool import CompilePool
+from kopt_kb.launch.compile.request import OpCase
+from kopt_kb.launch.compile.target import TARGETS
+from kopt_kb.launch.counts.pruning import PruneOptions, op_cases, prune
+from kopt_kb.launch.counts.static_profile import compile_kernel
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "kernels"

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from kopt_kb.static.tileir.files import classify_source
+from kopt_kb.packs.tileir.files import classify_source
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
-from kopt_kb.static.tileir.rewrite import apply_source
+from kopt_kb.base.errors import BadInput
+from kopt_kb.packs.tileir.rewrite import apply_source
 
 LIBRARIES = {"liger": "src", "fla": "fla", "sglang": "sglang", "vllm": "vllm"}
 

@@ -27,9 +27,9 @@ from typing import Any
 
 import kernels_at_record as record
 
-from kopt_kb.kernels.ceilings import environment
-from kopt_kb.kernels.compile.loader import load_module
-from kopt_kb.kernels.timing import interleave
+from kopt_kb.launch.compile.loader import load_module
+from kopt_kb.launch.kernel.ceilings import environment
+from kopt_kb.launch.kernel.timing import interleave
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.ttir import TensorArg, count_ir, parse_ttir
-from kopt_kb.analysis.ttir.arguments import KernelArgument
+from kopt_kb.analysis.ir.triton import TensorArg, count_ir, parse_ttir
+from kopt_kb.analysis.ir.triton.arguments import KernelArgument
 
 IR = Path(__file__).resolve().parent.parent / "tests" / "data" / "ttir"
 BAR_S = 0.010

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import FORMATS, Format, format_of
-from kopt_kb.wire import Wire
 
 __all__ = ["LaunchCase", "Scalar", "TensorSpec"]
 

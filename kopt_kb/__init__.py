@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.roofline.roofline import Roofline, roofline
     from kopt_kb.analysis.rules.classify import classify
     from kopt_kb.analysis.rules.verdict import Verdict
-    from kopt_kb.errors import KoptError
-    from kopt_kb.inline.profiled import annotate, profiled
+    from kopt_kb.base.errors import KoptError
+    from kopt_kb.launch.candidate.job import Executor
+    from kopt_kb.launch.counts.limits import limits_of
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
     from kopt_kb.quantity.citation import Citation
     from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
-    from kopt_kb.runners.candidate.job import Executor
-    from kopt_kb.static.limits import limits_of
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.machine import State
     from kopt_kb.tuning.proposals import Proposer
@@ -37,6 +36,51 @@ if TYPE_CHECKING:
     from kopt_kb.workspace.task import Task
     from kopt_kb.workspace.workspace import Workspace
 
+    # What packs add: users' type checkers read these lines, nothing runs them.
+    from kopt_kb.packs.inline.profiled import annotate, profiled  # isort: skip
+
+    __all__ = [
+        "Absent",
+        "AuditReport",
+        "Campaign",
+        "CampaignReport",
+        "Citation",
+        "Evaluation",
+        "Executor",
+        "KernelProfile",
+        "KoptError",
+        "Lookup",
+        "Occupancy",
+        "Platform",
+        "PlatformId",
+        "Problem",
+        "Profiles",
+        "Proposer",
+        "Quantity",
+        "Registry",
+        "Resources",
+        "Roofline",
+        "State",
+        "StopConditions",
+        "Task",
+        "Unknown",
+        "Verdict",
+        "Work",
+        "Workspace",
+        "__version__",
+        "annotate",
+        "audit",
+        "campaign_report",
+        "classify",
+        "limits_of",
+        "lookup",
+        "occupancy",
+        "profiled",
+        "read_profiles",
+        "roofline",
+        "work",
+    ]
+
 _HOME = {
     "Absent": "quantity.quantity",
     "AuditReport": "workspace.audit.audit",
@@ -44,9 +88,9 @@ _HOME = {
     "CampaignReport": "tuning.report",
     "Citation": "quantity.citation",
     "Evaluation": "workspace.targets.conditions",
-    "Executor": "runners.candidate.job",
+    "Executor": "launch.candidate.job",
     "KernelProfile": "analysis.profile",
-    "KoptError": "errors",
+    "KoptError": "base.errors",
     "Lookup": "wiki.lookup",
     "Occupancy": "analysis.occupancy.occupancy",
     "Platform": "wiki.registry",
@@ -65,69 +109,36 @@ _HOME = {
     "Verdict": "analysis.rules.verdict",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
-    "annotate": "inline.profiled",
     "audit": "workspace.audit.audit",
     "campaign_report": "tuning.report",
     "classify": "analysis.rules.classify",
-    "limits_of": "static.limits",
+    "limits_of": "launch.counts.limits",
     "lookup": "wiki.lookup",
     "occupancy": "analysis.occupancy.occupancy",
-    "profiled": "inline.profiled",
     "read_profiles": "analysis.readers",
     "roofline": "analysis.roofline.roofline",
     "work": "problem.work",
 }
 
-__all__ = [
-    "Absent",
-    "AuditReport",
-    "Campaign",
-    "CampaignReport",
-    "Citation",
-    "Evaluation",
-    "Executor",
-    "KernelProfile",
-    "KoptError",
-    "Lookup",
-    "Occupancy",
-    "Platform",
-    "PlatformId",
-    "Problem",
-    "Profiles",
-    "Proposer",
-    "Quantity",
-    "Registry",
-    "Resources",
-    "Roofline",
-    "State",
-    "StopConditions",
-    "Task",
-    "Unknown",
-    "Verdict",
-    "Work",
-    "Workspace",
-    "__version__",
-    "annotate",
-    "audit",
-    "campaign_report",
-    "classify",
-    "limits_of",
-    "lookup",
-    "occupancy",
-    "profiled",
-    "read_profiles",
-    "roofline",
-    "work",
-]
-
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("kopt_kb.installed").version_of("kopt-kb", "unknown")
-    if name not in _HOME:
+        return import_module("kopt_kb.base.installed").version_of("kopt-kb", "unknown")
+    if name == "__all__":
+        return sorted({*_HOME, *_added(), "__version__"})
+    if name in _HOME:
+        return getattr(import_module(f"kopt_kb.{_HOME[name]}"), name)
+    if name.startswith("_") or name not in _added():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"kopt_kb.{_HOME[name]}"), name)
+    module, _, attribute = _added()[name].partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _added() -> dict[str, str]:
+    """Return the public names that packs add, none of them one of the core's."""
+    packs = import_module("kopt_kb.doors.table").packs().usable.values()
+    return {name: place for pack in packs for name, place in pack.names.items() if name not in _HOME}
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*_HOME, *_added(), "__version__"})

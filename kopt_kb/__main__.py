@@ -11,6 +11,11 @@ __all__ = ["run"]
 
 _QUICK = {"list", "lookup"}
 """Commands that print what is stored and start no thread."""
+_HELP = {"help", "-h", "--help"}
+
+
+def _is_quick(words: list[str]) -> bool:
+    return not words or words[0] in _QUICK or (len(words) == 1 and words[0] in _HELP)
 
 
 class _PutOff(types.ModuleType):
@@ -43,7 +48,7 @@ def run() -> int:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.argv[1:2] and sys.argv[1] in _QUICK:
+    if _is_quick(sys.argv[1:]):
         _put_off_inspect()
         gc.disable()  # what they load is needed to their end: a fifth of their time would go into looking for garbage
     from kopt_kb.cli.main import main

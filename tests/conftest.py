@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from types import ModuleType
 import pytest
 
 _SKIPPED_CORE: list[str] = []
+os.environ["KOPT_TRUST"] = str(Path(tempfile.mkdtemp(prefix="kb-test-trust-")) / "trust.json")
+"""No test reads or changes what the person who runs the tests allowed."""
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -204,11 +207,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that tests/slow.txt names; `-m "not slow"` is the quick lane."""
+    """Mark the tests that tests/slow.txt names, `-m "not slow"` is the quick lane; skip what needs packs without them."""
     slow = set((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split("\n"))
     for item in items:
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker("slow")
+        if item.get_closest_marker("packs") is not None and not (ROOT / "kopt_kb" / "packs").is_dir():
+            item.add_marker(pytest.mark.skip(reason="needs the packs of this distribution, which are not installed"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -22,8 +22,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kopt_kb.kernels.record.driver import Device, DriverError, Key
-from kopt_kb.kernels.record.exchange import (
+from kopt_kb.base.wire import Wire, canonical, parse, read
+from kopt_kb.launch.judge.channel import ProcessChannel
+from kopt_kb.launch.judge.judges import Starting
+from kopt_kb.launch.record.driver import Device, DriverError, Key
+from kopt_kb.launch.record.exchange import (
     Close,
     Compared,
     CompareSlots,
@@ -35,8 +38,8 @@ from kopt_kb.kernels.record.exchange import (
     SlotResult,
     Window,
 )
-from kopt_kb.kernels.record.judge import OBJECTS, RECORD
-from kopt_kb.kernels.record.model import (
+from kopt_kb.launch.record.judge import OBJECTS, RECORD
+from kopt_kb.launch.record.model import (
     VERSION,
     Buffer,
     Input,
@@ -46,13 +49,10 @@ from kopt_kb.kernels.record.model import (
     TensorMapArg,
     TensorView,
 )
-from kopt_kb.kernels.record.moves import Move, moved
-from kopt_kb.kernels.record.own_memory import OwnPlace
-from kopt_kb.kernels.record.reference import CompareFile, Distance, Prepare, Prepared
-from kopt_kb.kernels.record.trusted import masked
-from kopt_kb.runners.replay.channel import ProcessChannel
-from kopt_kb.runners.replay.judges import Starting
-from kopt_kb.wire import Wire, canonical, parse, read
+from kopt_kb.launch.record.moves import Move, moved
+from kopt_kb.launch.record.own_memory import OwnPlace
+from kopt_kb.launch.record.reference import CompareFile, Distance, Prepare, Prepared
+from kopt_kb.launch.record.trusted import masked
 
 CALL_S = 2e-6
 """What a call of the driver costs the host."""
@@ -555,9 +555,9 @@ def _get(window: Window) -> bytes:
 
 
 def _main(words: list[str]) -> None:
-    from kopt_kb.kernels.record import profiled
-    from kopt_kb.kernels.record.judge import stored
-    from kopt_kb.kernels.record.service import Server, serve
+    from kopt_kb.launch.record import profiled
+    from kopt_kb.launch.record.judge import stored
+    from kopt_kb.launch.record.service import Server, serve
 
     if words[0] == "--serve":
         world = SharedWorld(Path(words[1]))

@@ -58,7 +58,7 @@ def products() -> Iterator[tuple[str, str]]:
 
 
 def _product(platform: Any) -> str:
-    from kopt_kb.cli.labels import label
+    from kopt_kb.cli.kit.labels import label
     from kopt_kb.wiki.lookup import lookup
 
     one, values = platform.identity, lookup(platform)

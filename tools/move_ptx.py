@@ -1,4 +1,4 @@
-"""Writes kernels/record/move_ptx.py: PTX of the judge's own copy, compiled from kernels/record/move.cu by NVRTC.
+"""Writes kopt_kb/launch/record/move_ptx.py: the judge's own copy, move.cu beside it, made PTX by NVRTC.
 
 python tools/move_ptx.py
 """
@@ -22,7 +22,7 @@ MOST_CHARS = 110
 
 def ptx_of(source: str) -> str:
     """Return the PTX of the source for sm_75 and newer, without the compiler's comments."""
-    from kopt_kb.kernels.cuda.nvrtc import compile_cuda
+    from kopt_kb.launch.cuda.nvrtc import compile_cuda
 
     text = compile_cuda(source, "move.cu", 75, options=["--ptxas-options=-O3"]).ptx
     text = re.sub(r"^\.version .*$", f".version {VERSION}", text, flags=re.MULTILINE)
@@ -39,9 +39,9 @@ def ptx_of(source: str) -> str:
 
 def main() -> None:
     """Write the module."""
-    from kopt_kb.kernels.cuda.nvrtc import nvrtc_version
+    from kopt_kb.launch.cuda.nvrtc import nvrtc_version
 
-    folder = ROOT / "kernels" / "record"
+    folder = ROOT / "kopt_kb" / "launch" / "record"
     body = ptx_of((folder / "move.cu").read_text(encoding="utf-8"))
     what = f"PTX of the judge's own copy; written by tools/move_ptx.py from move.cu, NVRTC {nvrtc_version()}."
     head = f'"""{what}"""\n\n'

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from plant_errors import _PIPES, Plant, Planter, _Planted, _replace
 
+from kopt_kb.packs.curate.required import missing
 from kopt_kb.wiki.page import Page
-from kopt_kb.wiki.required import missing
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.wiki import Wiki
 

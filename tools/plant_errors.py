@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kopt_kb.packs.curate.kin import odd_products, odd_targets
+from kopt_kb.packs.curate.nothing import wrongly_none
+from kopt_kb.packs.curate.repeated import other_quotes
+from kopt_kb.packs.curate.sources import Documents, read_again
 from kopt_kb.wiki.faults import Fault
-from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.names import Identity
-from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page
 from kopt_kb.wiki.places import default_root
-from kopt_kb.wiki.repeated import other_quotes
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
-from kopt_kb.wiki.sources import Documents, read_again
 from kopt_kb.wiki.wiki import Wiki
 
 _PIPES = re.compile(r"(?<!\\)\|")

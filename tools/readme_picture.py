@@ -13,8 +13,8 @@ CAMPAIGN = ROOT / "benchmarks" / "campaigns" / "h200_sxm" / "gemm"
 
 def drawn() -> bytes:
     """Return the picture."""
-    from kopt_kb.report.campaign import campaign_picture
-    from kopt_kb.static.drawing_files import svg_bytes
+    from kopt_kb.report.drawing_files import svg_bytes
+    from kopt_kb.tuning.page.campaign import campaign_picture
     from kopt_kb.tuning.policy import policy_named
     from kopt_kb.tuning.report import report_of
     from kopt_kb.workspace.workspace import Workspace

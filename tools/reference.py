@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import importlib
 import io
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kopt_kb.doors.command import Command
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -22,22 +25,17 @@ def _help(parser: argparse.ArgumentParser) -> str:
     return text.getvalue().rstrip()
 
 
-def _parsers(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    from kopt_kb.cli.main import Parser
+def _parsers(command: Command) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    from kopt_kb.cli.kit.parser import command_parser, leaves
 
-    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
-    parser = Parser(prog=f"kb {name}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    module.add_arguments(parser)
-    yield f"kb {name}", parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for word, sub in action.choices.items():
-                yield f"kb {name} {word}", sub
+    yield command.name, command_parser(command)[0]
+    yield from (pair for pair in leaves(command).items() if pair[0] != command.name)
 
 
 def commands() -> str:
-    """Return the page of all commands, as `--help` prints them."""
-    from kopt_kb.cli.main import COMMANDS
+    """Return the page of all commands, as `--help` prints them: the core's, then those of each pack."""
+    from kopt_kb.cli.commands import all_commands
+    from kopt_kb.doors.table import behind
 
     os.environ["COLUMNS"] = "110"
     parts = [
@@ -46,9 +44,15 @@ def commands() -> str:
         "Exit codes: 0 done; 1 a check found something; 2 bad usage or input; 3 something needed is not installed;\n"
         "4 known but UNKNOWN.",
     ]
-    for name in COMMANDS:
-        for title, parser in _parsers(name):
-            parts.append(f"## {title}\n\n```text\n{_help(parser)}\n```")
+    owners = {command.name: pack for pack, command in behind("commands")}
+    last = None
+    for command in all_commands().values():
+        pack = owners.get(command.name)
+        if pack is not last:
+            parts.append(f"# Commands of the pack {pack.name}\n\nWithout it they are not there. It is: {pack.what}.")
+            last = pack
+        for title, parser in _parsers(command):
+            parts.append(f"## kb {title}\n\n```text\n{_help(parser)}\n```")
     return "\n\n".join(parts) + "\n"
 
 
@@ -69,7 +73,7 @@ def _classes() -> dict[str, str]:
 
 def errors() -> str:
     """Return the page of error, fault, rule and finding codes."""
-    from kopt_kb.error_codes import causes
+    from kopt_kb.base.error_codes import causes
     from kopt_kb.wiki.faults import FAULT_CODES
     from kopt_kb.wiki.physics import RULES
     from kopt_kb.wiki.tables import table
@@ -90,6 +94,7 @@ def errors() -> str:
             ("Code", "Name", "Cause", "What to do", "Class"),
             ((code, *one, owners.get(code, "")) for code, one in causes().items()),
         ),
+        *_pack_errors(),
         "## Faults of wiki pages",
         "",
         *table(("Code", "Meaning"), FAULT_CODES.items()),
@@ -101,6 +106,18 @@ def errors() -> str:
         *table(("Code", "Meaning"), AUDIT_CODES.items()),
     ]
     return "\n".join(lines)
+
+
+def _pack_errors() -> Iterator[str]:
+    """Yield the codes of each pack."""
+    from kopt_kb.doors.table import packs
+    from kopt_kb.wiki.tables import table
+
+    for pack in packs().usable.values():
+        if pack.causes:
+            rows = ((one.code, one.name, one.cause, one.remedy) for one in pack.causes)
+            yield from (f"## Errors of the pack {pack.name}", "")
+            yield from table(("Code", "Name", "Cause", "What to do"), rows)
 
 
 def _first_line(rule: object) -> str:

@@ -13,131 +13,26 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.wire import schema
+from kopt_kb.base.wire import schema
+from kopt_kb.cli.commands import all_documents
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "schema"
 
-DOCUMENTS: dict[str, str] = {
-    "audit": "workspace.audit.audit:AuditReport",
-    "audit_foreign": "workspace.foreign.audit:ForeignReport",
-    "bench_ceilings": "kernels.ceilings:CeilingsRun",
-    "bench_plan": "tuning.bench:BenchPlan",
-    "bench_record": "runners.replay.contest:ContestResult",
-    "bench_record_confirmation": "runners.replay.confirm:Confirmation",
-    "bench_workspace": "workspace.targets.bench:BenchReport",
-    "bundle_statement": "workspace.bundle:Statement",
-    "compare": "wiki.compare:SideBySide",
-    "compile": "static.static_profile:CompiledKernels",
-    "compile_configurations": "static.own_configs:OwnConfigs",
-    "upgrade": "static.upgrade:Upgrade",
-    "count": "static.counting:CountedKernels",
-    "doctor": "runners.health:Health",
-    "error": "cli.documents:ErrorDocument",
-    "explain": "cli.documents:Codes",
-    "export": "cli.export:Exported",
-    "graph_check": "cli.graph:CaptureCheck",
-    "init": "cli.init:Created",
-    "isa": "analysis.isa.scan:JudgedScans",
-    "launch_record": "kernels.record.model:LaunchRecord",
-    "lint_text": "wiki.lint.lint:TextReport",
-    "list": "cli.documents:Products",
-    "lookup": "wiki.lookup:Lookup",
-    "lookup_group": "wiki.group:ProductGroup",
-    "memory_change": "cli.memory:MemoryChange",
-    "memory_list": "cli.memory:MemoryList",
-    "memory_summary": "cli.memory:MemorySummary",
-    "occupancy": "analysis.occupancy.occupancy:PlatformOccupancy",
-    "occupancy_record": "analysis.occupancy.occupancy:PlatformOccupancies",
-    "problem": "problem.problem:Problem",
-    "profile_diff": "cli.profile_diff:ProfileDiff",
-    "profile_explain": "cli.profile_explain:ExplainedRule",
-    "profile_gap": "analysis.gap.document:Gaps",
-    "profile_read": "cli.profile_read:JudgedReports",
-    "profile_roofline": "cli.profile_roofline:ReportRoofline",
-    "profile_run_plan": "cli.profile_run:PlannedRun",
-    "proposer_state": "tuning.proposals:ProposerState",
-    "proposer_answer": "tuning.proposals:ProposerAnswer",
-    "proposer_asks": "tuning.proposals:EvidenceAsked",
-    "record": "cli.record:RecordedLaunch",
-    "recorded_roofline": "analysis.roofline.recorded:RecordedRoofline",
-    "render": "workspace.views.render:RenderReport",
-    "roofline": "analysis.roofline.reach:RooflineInTime",
-    "roofline_kernels": "static.kernel_roofline:KernelRooflines",
-    "rooflines": "analysis.roofline.reach:RooflinesInTime",
-    "route": "wiki.route:ReadingList",
-    "route_exports": "routing.exports:ModuleExports",
-    "route_kernels": "routing.analysis:KernelShares",
-    "route_plan": "routing.plan:Plan",
-    "route_remote": "routing.remote:RemoteContext",
-    "route_task": "routing.task:TaskRoute",
-    "cutile_recipes": "cli.cutile_recipes:RecipesOf",
-    "cutile_causes": "static.cutile.logs:ExplainedLog",
-    "cutile_check": "static.cutile.check:TileCheck",
-    "cutile_ir": "static.cutile.dump:DumpedTiles",
-    "cutile_read": "static.cutile.logs:BenchTimes",
-    "tileir_apply": "static.tileir.rewrite:Rewritten",
-    "tileir_bench": "static.tileir.report:Timings",
-    "tileir_run": "static.tileir.report:Report",
-    "tileir_check": "runners.tileir.environment:TileirEnvironment",
-    "tileir_classify": "static.tileir.files:Classified",
-    "search": "wiki.search:SearchResult",
-    "stored_times": "inline.shares:StoredTimes",
-    "suite": "tuning.suite:Suite",
-    "tune_patch": "cli.tune_project:Patch",
-    "tune_plan": "cli.tune_text:CampaignParameters",
-    "tune_project_plan": "cli.tune_project:ProjectParameters",
-    "tune_report": "tuning.report:CampaignReport",
-    "v_iteration": "workspace.views.memory_model:Iteration",
-    "verify_kernel": "cli.verify_kernel:KernelVerdict",
-    "verify_record": "runners.records:Replayed",
-    "verify_source": "tuning.lint:LintedFile",
-    "verify_transfer": "cli.verify_transfer:TransferVerdict",
-    "wiki_changes": "wiki.changes:WikiChanges",
-    "wiki_check": "wiki.check:WikiReport",
-    "wiki_conflicts": "wiki.conflicts:Conflicts",
-    "wiki_diff": "wiki.differences:ForeignDifferences",
-    "wiki_import_check": "wiki.lint.importing:ForeignWiki",
-    "wiki_sources": "wiki.sources:WikiSources",
-    "workspace_note": "cli.workspace:NoteTaken",
-    "workspace_plan": "cli.workspace:PlanFile",
-    "workspace_set": "workspace.retarget:Retargeting",
-    "written_file": "cli.documents:WrittenFile",
-    "written_files": "cli.documents:WrittenFiles",
-    "written_page": "cli.documents:WrittenPage",
-}
-"""Document → module and class that write it."""
-
-UNDATED: dict[str, str] = {
-    "bundle_statement": "an in-toto statement, printed as the bundle holds it",
-    "launch_record": "a file of a record's folder",
-    "problem": "a member of other documents and of the journal",
-    "proposer_answer": "others write it",
-    "proposer_asks": "others write it",
-    "proposer_state": "the question that a proposer is asked; its roofs carry their citations",
-    "recorded_roofline": "a member of journal events",
-    "stored_times": "the file of times that tests are held against",
-    "v_iteration": "a memory file, printed as it lies on the disk",
-}
-"""Documents that no command prints as its own, and why: all others say the version and date of the wiki's data."""
-
-STORED = {"bench_ceilings", "suite"}
-"""Documents that are also written into files, where they hold no data of the wiki."""
-
-
-READ = {"proposer_answer", "proposer_asks"}
-"""Documents that others write and this program reads: members with a default may be missing."""
+DOCUMENTS = all_documents()
+"""Schema id → document: what commands and packs declare, and what the core stores."""
 
 
 def document_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a document."""
-    module, _, kind = DOCUMENTS[name].partition(":")
-    written = getattr(importlib.import_module(f"kopt_kb.{module}"), kind)
+    document = DOCUMENTS[name]
+    module, _, kind = document.place.partition(":")
+    written = getattr(importlib.import_module(module), kind)
     body = schema(written)
-    if name in READ:
+    if document.is_read:
         given = [field for field in dataclasses.fields(written) if MISSING is field.default is field.default_factory]
         body["required"] = [field.name for field in given]
-    return body if name in UNDATED else _dated(body, required=name not in STORED)
+    return body if document.undated else _dated(body, required=not document.is_stored)
 
 
 def _dated(body: dict[str, Any], *, required: bool) -> dict[str, Any]:
@@ -161,11 +56,12 @@ def _forms(body: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, 
 
 
 def journal_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a journal line: one form for each kind of event, in one envelope.
+    """Return the JSON Schema of a journal line: one form for each kind of event, in one envelope; of packs' any object.
 
     A member that has a default may be missing: journals are append-only, and older programs did not write it.
     """
     from kopt_kb.workspace.journal.events import kinds
+    from kopt_kb.workspace.journal.pack_events import PackWord
 
     body = schema(functools.reduce(operator.or_, kinds().values()))
     for definition in body["$defs"].values():
@@ -173,14 +69,15 @@ def journal_schema() -> dict[str, Any]:
         definition["required"] = [name for name in definition["required"] if "default" not in members[name]]
     envelope = {"v": {"type": "integer", "minimum": 1}, "seq": {"type": "integer", "minimum": 1}}
     texts = {"t": {"type": "string", "format": "date-time"}, "zh": {"type": "string"}}
+    of_pack = {name: value for name, value in schema(PackWord).items() if name != "$schema"}
     lines = [
         {
             "type": "object",
-            "properties": {**envelope, **texts, "kind": {"const": kind}, "data": data},
+            "properties": {**envelope, **texts, "kind": {"const": kind} if kind else of_pack, "data": data},
             "required": ["v", "seq", "t", "kind", "data", "zh"],
             "additionalProperties": False,
         }
-        for kind, data in zip(kinds(), body["anyOf"], strict=True)
+        for kind, data in [*zip(kinds(), body["anyOf"], strict=True), (None, {"type": "object"})]
     ]
     return {"$schema": body["$schema"], "title": "Line of journal.jsonl", "oneOf": lines, "$defs": body["$defs"]}
 

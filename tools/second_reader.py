@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from kopt_kb.errors import BadInput, KoptError  # noqa: E402
+from kopt_kb.base.errors import BadInput, KoptError  # noqa: E402
 from kopt_kb.quantity.units import UNITS, parse_number, unit  # noqa: E402
 from kopt_kb.wiki.page import Page, read_page  # noqa: E402
 from kopt_kb.wiki.quotes import quote_supports  # noqa: E402

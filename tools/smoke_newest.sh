@@ -26,4 +26,4 @@ if [ "$installed" != "$newest" ] || [ ! -e "$site/beside.pth" ]; then
 fi
 echo "smoke-newest: triton $newest"
 KOPT_SMOKE_TRITON=$newest exec "$python" -m pytest -q -p no:cacheprovider \
-  tests/smoke tests/kernels/compile tests/kernels/record/test_maker.py tests/kopt_kb/static/test_pruning.py
+  tests/smoke tests/kopt_kb/launch/compile tests/kopt_kb/launch/record/test_maker.py tests/kopt_kb/launch/counts/test_pruning.py

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import CAUSES, UNEXPLAINED, CauseName, Certainty
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
 __all__ = ["Gap", "GapPart", "Gaps"]
 

@@ -8,14 +8,8 @@ from dataclasses import dataclass, replace
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.causes import Certainty
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.roofline.ceilings import (
-    Ceiling,
-    best_known,
-    compute_ceiling,
-    memory_ceiling,
-    traffic_pattern,
-)
-from kopt_kb.errors import BadInput
+from kopt_kb.analysis.roofline.ceilings import Ceiling, best_known, compute_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity

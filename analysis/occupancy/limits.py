@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import Wire
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 
 __all__ = ["TENSOR_MEMORY_COLUMN_BYTES", "Limiter", "Limits", "Resources", "Vendor", "round_up"]
 

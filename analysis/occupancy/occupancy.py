@@ -10,8 +10,8 @@ from kopt_kb.analysis.occupancy.amd import AMD_RULES, unified_registers, waves_p
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
 from kopt_kb.analysis.occupancy.nvidia import NVIDIA_RULES
 from kopt_kb.analysis.occupancy.rules import ResourceRule, known, warps_per_block
-from kopt_kb.errors import UnknownData
-from kopt_kb.wire import Wire, inside
+from kopt_kb.base.errors import UnknownData
+from kopt_kb.base.wire import Wire, inside
 
 __all__ = [
     "Change", "Limits", "NextStep", "Occupancy", "PlatformOccupancies", "PlatformOccupancy", "Resources", "occupancy",

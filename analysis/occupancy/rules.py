@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kopt_kb.analysis.occupancy.limits import Limiter, Limits, Resources
-from kopt_kb.errors import UnknownData
+from kopt_kb.base.errors import UnknownData
 
 __all__ = ["ResourceRule", "by_blocks", "by_warps", "known", "larger_cluster", "none_fits", "warps_per_block"]
 

@@ -22,15 +22,7 @@ Amounts (bytes, FLOPs, instructions, cycles) are means of one launch.
 """
 
 from kopt_kb.analysis.profile.collect import Collector, duration_stats
-from kopt_kb.analysis.profile.families import (
-    ENGINES,
-    FLOP_DTYPES,
-    LIMITERS,
-    PIPES,
-    STALL_REASONS,
-    SolClass,
-    Vendor,
-)
+from kopt_kb.analysis.profile.families import ENGINES, FLOP_DTYPES, LIMITERS, PIPES, STALL_REASONS, SolClass, Vendor
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
 from kopt_kb.analysis.profile.launch import (
     Dim3,

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kopt_kb.analysis.profile.vocabulary import METRICS
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.formula import Expression, FormulaError, parse_formula
 from kopt_kb.wiki.footnotes import Footnote, read_footnotes

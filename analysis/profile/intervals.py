@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats
 from kopt_kb.analysis.profile.timeline import GapCause
-from kopt_kb.errors import MissingTool
+from kopt_kb.base.errors import MissingTool
 
 try:
     import numpy as np

@@ -11,9 +11,10 @@ from kopt_kb.analysis.profile.launch import Dim3, HotSpot, ProfiledLaunch, Repor
 from kopt_kb.analysis.profile.names import KernelRole, function_name, role_of
 from kopt_kb.analysis.profile.sol import sol_class_of
 from kopt_kb.analysis.profile.vocabulary import definition_of
+from kopt_kb.base.markup.html import fragment
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity import Exactness
 from kopt_kb.quantity.readable import duration
-from kopt_kb.wire import Wire
 
 __all__ = ["DurationStats", "KernelProfile"]
 
@@ -86,7 +87,6 @@ class KernelProfile(Wire):
 
     def _repr_html_(self) -> str:
         from kopt_kb.analysis.profile.shown import profile_blocks
-        from kopt_kb.markup.html import fragment
 
         return fragment(*profile_blocks(self))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from kopt_kb.analysis.profile.families import Vendor
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity import Exactness
-from kopt_kb.wire import Wire
 
 __all__ = ["Dim3", "HotSpot", "ProfiledLaunch", "RawMetric", "ReportPlace", "ReportSource", "RuleKind", "StoredRule"]
 

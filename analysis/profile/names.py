@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["KernelRole", "function_name", "kernel_pattern", "role_of"]
 

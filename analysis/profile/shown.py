@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.profile.kernel_profile import KernelProfile
+from typing import TYPE_CHECKING
+
 from kopt_kb.analysis.profile.vocabulary import METRICS
-from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import CellText, FactsBlock, PageBlock, TableBlock
+from kopt_kb.base.frames import Record
+from kopt_kb.base.markup.blocks import CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.quantity.readable import duration, rounded
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.profile.kernel_profile import KernelProfile
+
 
 __all__ = ["COLUMNS", "profile_blocks", "record_of"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.analysis.profile.kernel_profile import KernelProfile
 from kopt_kb.analysis.profile.launch import ReportSource
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
 __all__ = ["DeviceTimeline", "DirectionCopies", "EventKind", "GapCause", "IdleGap", "StreamTime", "Trace"]
 

@@ -6,15 +6,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal
 
-from kopt_kb.analysis.profile.families import (
-    CACHE_LEVELS,
-    ENGINES,
-    FLOP_DTYPES,
-    LIMITERS,
-    PIPES,
-    STALL_REASONS,
-)
-from kopt_kb.errors import BadInput
+from kopt_kb.analysis.profile.families import CACHE_LEVELS, ENGINES, FLOP_DTYPES, LIMITERS, PIPES, STALL_REASONS
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["METRICS", "Combine", "MetricDef", "MetricUnit", "definition_of"]
 

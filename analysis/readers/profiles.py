@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, overload
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.profile.shown import COLUMNS, record_of
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.frames import Record, pandas_frame, polars_frame
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
+from kopt_kb.base.markup.blocks import Cell, TableBlock
+from kopt_kb.base.markup.html import fragment
 from kopt_kb.quantity.readable import duration
 
 if TYPE_CHECKING:
@@ -57,9 +59,6 @@ class Profiles(Sequence[KernelProfile]):
         return f"Profiles({count}{f', {duration(sum(timed))}' if timed else ''})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell, TableBlock
-        from kopt_kb.markup.html import fragment
-
         rows = tuple(
             (
                 kernel.function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kopt_kb.analysis.profile import KernelProfile
@@ -14,6 +14,7 @@ from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
 from kopt_kb.analysis.readers.foreign import kind_of_foreign
 from kopt_kb.analysis.readers.table import READERS
+from kopt_kb.doors.table import behind
 
 __all__ = ["read_profiles", "read_report", "reader_of"]
 
@@ -71,7 +72,7 @@ def reader_of(path: str | Path) -> Reader:
     head = ReportHead(report)
     try:
         _refuse_pointer(head)
-        found = next((one for one in READERS if one.sniff(head)), None)
+        found = _recognised(head, READERS) or _recognised(head, _of_packs())
     except OSError as error:
         raise ReportError(f"can't be read: {error.strerror}", where=report, code="KB111") from error
     if found is None and report.suffix == ".ncu-rep":
@@ -83,8 +84,17 @@ def reader_of(path: str | Path) -> Reader:
     kind = kind_of_foreign(head)
     if kind is not None:
         raise ReportError(kind.what, where=report, fix=kind.fix, code="KB204")
-    known = ", ".join(one.what for one in READERS)
+    known = ", ".join(one.what for one in (*READERS, *_of_packs()))
     raise ReportError("no profiler report that is known here", where=report, fix=f"known are {known}", code="KB204")
+
+
+def _recognised(head: ReportHead, readers: Iterable[Reader]) -> Reader | None:
+    return next((one for one in readers if one.sniff(head)), None)
+
+
+def _of_packs() -> Iterator[Reader]:
+    """Yield the readers that packs bring; they are asked for when no built-in one takes a report."""
+    return (reader for _, reader in behind("readers"))
 
 
 def _refuse_pointer(head: ReportHead) -> None:

@@ -6,17 +6,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from kopt_kb.base.wire import Wire
+from kopt_kb.problem.work import Work
 from kopt_kb.quantity import Grade
 from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
-from kopt_kb.wire import Wire
 
-__all__ = ["Ceiling", "best_known", "compute_ceiling", "level_ceiling", "memory_ceiling", "traffic_pattern"]
+__all__ = [
+    "Ceiling",
+    "best_bandwidth",
+    "best_known",
+    "compute_ceiling",
+    "level_ceiling",
+    "memory_ceiling",
+    "pattern_of",
+    "traffic_pattern",
+]
 
 _ACCUMULATORS = {"fp64": ("fp64",), "int8": ("int32",), "int4": ("int32",), "int32": ("int32",)}
 _READ_MOSTLY = 16  # a work that reads this many times what it writes is compared with a read stream
 _OWN = "measured/"
+_HOW = ("pattern", "bytes", "shape")
+"""Conditions without which a measurement can't be compared with a work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +89,24 @@ def _grade_notes(value: Quantity) -> list[str]:
 
 
 def best_known(platform: Platform, metric: str, **axes: str) -> Quantity | None:
-    """Return the highest measurement the wiki holds, whoever made it: shown beside a roof, never a basis."""
-    pairs = _quantities(platform, platform.rows(metric, **axes))
+    """Return the highest measurement the wiki holds, whoever made it: shown beside a roof, never a basis.
+
+    A number counts only with its method, pattern or shape, and footprint, and without an exception to a rule: limits of
+    a diagnostic and figures that contradict their own page say nothing of what is reachable.
+    """
+    pairs = _quantities(platform, (row for row in platform.rows(metric, **axes) if _says_how(row)))
     return _highest(pairs)[1] if pairs else None
+
+
+def best_bandwidth(platform: Platform, level: str, pattern: str) -> Quantity | None:
+    """Return the best measurement of a memory level by this traffic pattern, else by any."""
+    best = best_known(platform, "measured_bandwidth", level=level, pattern=pattern)
+    return best_known(platform, "measured_bandwidth", level=level) if best is None else best
+
+
+def _says_how(row: Row) -> bool:
+    how = [value for axis, value in row.axes if axis in _HOW]
+    return "unstated" not in how and bool(row.note("method")) and not row.note("exception")
 
 
 def _unknown(platform: Platform, rows: Iterable[Row], key: str) -> Unknown:
@@ -119,6 +146,12 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
 def traffic_pattern(read_bytes: int, write_bytes: int) -> str:
     """Return `read` for work that hardly writes, else `copy`; also when the directions are not known."""
     return "read" if read_bytes > 0 and write_bytes * _READ_MOSTLY <= read_bytes else "copy"
+
+
+def pattern_of(work: Work) -> str:
+    """Return the traffic pattern of a work."""
+    read, written = (sum(b.compulsory.value for b in work.bytes if b.direction == d) for d in ("read", "write"))
+    return traffic_pattern(read, written)
 
 
 def _comparable(platform: Platform, pattern: str, footprint_bytes: int) -> Quantity | None:

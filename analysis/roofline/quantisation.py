@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import Wire
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 
 __all__ = ["Quantisation", "quantise"]
 

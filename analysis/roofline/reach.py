@@ -7,19 +7,26 @@ say how far the roof itself can be trusted for a work.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
-from kopt_kb.analysis.roofline.ceilings import best_known
+from kopt_kb.analysis.roofline.ceilings import best_bandwidth, best_known, pattern_of
+from kopt_kb.analysis.roofline.floor import compute_floor
 from kopt_kb.analysis.roofline.roofline import LEVELS, Roofline
+from kopt_kb.analysis.roofline.shortest import ShortestTime, shortest_time, target_s
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
-from kopt_kb.quantity.readable import said
+from kopt_kb.quantity.readable import duration, said
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import Wire
 
-__all__ = ["MeasuredReach", "Reach", "RoofTime", "RooflineInTime", "RooflinesInTime", "empty_launch", "reach"]
-
-SHORT_S = 1e-5
-"""Work that takes less may be ruled by its launch, so a launch time is looked for."""
+__all__ = [
+    "MeasuredReach",
+    "Reach",
+    "RoofTime",
+    "RooflineInTime",
+    "RooflinesInTime",
+    "reach",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +34,8 @@ class RoofTime(Wire):
     """The least time under one basis of the roofs.
 
     Attributes:
-        basis: `documented`, `measured` (by ourselves), or `reachable` (the best that anybody measured of the roof that
-            binds).
+        basis: `documented`, `measured` (by ourselves), `reachable` (the best that anybody measured of the roof that
+            binds), or `floor` (whichever arithmetic and cache).
         roof: The roof that binds, as printed.
         citations: The rows that its value rests on.
     """
@@ -68,6 +75,7 @@ class Reach(Wire):
     Attributes:
         least: Least time under each basis there is.
         target_s: Time at which the target of the bound is met; None where its roof is UNKNOWN.
+        floor: Below this a time is impossible, whichever arithmetic ran; None where nothing is known.
         launch_s: Time of a kernel that does nothing, measured on this product; None without a row.
         cache: The last cache that holds all compulsory bytes at once, with its capacity; None when none does.
         measured: The times that were given.
@@ -80,6 +88,7 @@ class Reach(Wire):
     cache: str | None
     measured: tuple[MeasuredReach, ...]
     warnings: tuple[str, ...]
+    floor: RoofTime | None = None
 
     def of(self, basis: str) -> RoofTime | None:
         """Return the least time of a basis, None when there is none."""
@@ -114,13 +123,22 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     best = _reachable(found, platform)
     if best is not None:
         least = (*least, best)
-    target_s = _target_s(found)
-    launch, owner = empty_launch(platform, min((one.seconds for one in least), default=None))
+    at_target = target_s(found)
+    shortest = shortest_time(platform)
     cache = _cache(found, platform)
-    warnings = tuple(filter(None, (_short(least, launch, owner), _cached(cache), _above(target_s, best))))
-    judged = tuple(_judged(one, found, least, target_s) for one in measured_s)
-    own_s = launch.value_si if launch is not None and owner == platform.id else None
-    return Reach(least, target_s, own_s, cache, judged, warnings)
+    warned = (_short(least, shortest), _cached(cache), _above(at_target, best), *_better(measured_s, best))
+    warnings = tuple(filter(None, warned))
+    judged = tuple(_judged(one, found, least, at_target) for one in measured_s)
+    launch_s = float(shortest.seconds) if shortest.is_launch else None
+    return Reach(
+        least,
+        None if at_target is None else float(at_target),
+        launch_s,
+        cache,
+        judged,
+        warnings,
+        _floor(found, platform),
+    )
 
 
 def _least(roofline: Roofline, basis: str) -> RoofTime | None:
@@ -137,13 +155,34 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     return RoofTime(basis, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
 
 
+def _floor(roofline: Roofline, platform: Platform) -> RoofTime | None:
+    """Return the longest of what the products and the bytes of a work take at least, caches cold."""
+    found = []
+    products = compute_floor(roofline.work, platform)
+    if products is not None:
+        found.append(RoofTime("floor", products.route, float(products.seconds), products.citations))
+    rate = roofline.memory.documented
+    if isinstance(rate, Quantity):
+        kept = last_cache(platform)
+        seconds = float(roofline.work.moved_at_least(kept) / rate.si)
+        words = "" if not kept else ", writes in the last cache left out"
+        found.append(RoofTime("floor", f"bytes of dram at {said(rate)}{words}", seconds, rate.citation_texts))
+    return max(found, key=lambda one: one.seconds, default=None)
+
+
+def last_cache(platform: Platform) -> Fraction:
+    """Return the capacity of the last cache, in bytes; 0 where it is unknown."""
+    values = [platform.quantity(row) for metric in ("llc_capacity", "l2_capacity") for row in platform.rows(metric)]
+    return max((one.si for one in values if isinstance(one, Quantity)), default=Fraction(0))
+
+
 def _best(roofline: Roofline, platform: Platform) -> Quantity | None:
     """Return the best measurement by anybody of the roof that binds."""
     name = roofline.limiter
     if not name:
         return None
     if name in LEVELS:
-        return best_known(platform, "measured_bandwidth", level=name)
+        return best_bandwidth(platform, name, pattern_of(roofline.work))
     dtype, engine = name.split()
     return best_known(platform, "measured_compute", dtype=dtype, engine=engine)
 
@@ -162,31 +201,6 @@ def _unit(name: str) -> str:
     return "B" if name in LEVELS else "FLOP"
 
 
-def _target_s(roofline: Roofline) -> float | None:
-    target = roofline.target
-    if isinstance(target.value, Unknown) or not target.value.si:
-        return None
-    return float(roofline.work.amount_under(target.name) / target.value.si)
-
-
-def empty_launch(platform: Platform, least_s: float | None) -> tuple[Quantity | None, str]:
-    """Return the time of an empty kernel and the product it was measured on.
-
-    Without a row of its own and with work that is short enough to ask, that of a product of the same vendor, first of
-    the same architecture: launches differ by host and driver more than by product.
-    """
-    own = platform.identity
-    others = [one for one in platform.wiki.names.identities.values() if one.vendor == own.vendor and one != own]
-    others.sort(key=lambda one: one.arch != own.arch)
-    asked = [platform, *(Platform(platform.wiki, one) for one in others)]
-    for one in asked if least_s is not None and least_s < SHORT_S else asked[:1]:
-        values = [one.quantity(row) for row in one.rows("measured_launch", by="events")]
-        known = [value for value in values if isinstance(value, Quantity)]
-        if known:
-            return min(known, key=lambda each: each.si), one.id
-    return None, ""
-
-
 def _cache(roofline: Roofline, platform: Platform) -> str | None:
     moved = roofline.work.compulsory_bytes("dram")
     for level, metric in (("L2", "l2_capacity"), ("last-level cache", "llc_capacity")):
@@ -197,31 +211,45 @@ def _cache(roofline: Roofline, platform: Platform) -> str | None:
     return None
 
 
-def _short(least: tuple[RoofTime, ...], launch: Quantity | None, owner: str) -> str:
-    shortest = min((one.seconds for one in least), default=None)
-    if shortest is None or launch is None or shortest >= launch.value_si:
+def _short(least: tuple[RoofTime, ...], shortest: ShortestTime) -> str:
+    least_s = min((one.seconds for one in least), default=None)
+    if least_s is None or least_s >= shortest.seconds:
         return ""
-    where = ", ".join(str(one.location) for one in launch.citations())
-    return f"shorter than the launch of an empty kernel, {launch} on {owner} ({where}): no roof is reached"
+    then = "no roof is reached" if shortest.is_launch else "no target can be judged"
+    return f"shorter than {shortest.what}: {then}"
 
 
 def _cached(cache: str | None) -> str:
     return f"all bytes fit the {cache}: a warm run can be faster than device memory allows" if cache else ""
 
 
-def _above(target_s: float | None, best: RoofTime | None) -> str:
-    if target_s is None or best is None or target_s >= best.seconds:
+def _above(at_target: Fraction | None, best: RoofTime | None) -> str:
+    if at_target is None or best is None or at_target >= best.seconds:
         return ""
     where = best.citations[0].rpartition("<- ")[2]
     return f"the target asks for more than the best that anybody measured, {best.roof} ({where})"
 
 
-def _judged(seconds: float, roofline: Roofline, least: tuple[RoofTime, ...], target_s: float | None) -> MeasuredReach:
+def _better(measured_s: tuple[float, ...], best: RoofTime | None) -> list[str]:
+    """Say which of the times at hand are shorter than the best measurement allows: one of the two is not comparable."""
+    if best is None:
+        return []
+    where = best.citations[0].rpartition("<- ")[2]
+    return [
+        f"{duration(one)} is faster than the best that anybody measured, {best.roof} ({where})"
+        for one in measured_s
+        if one < best.seconds
+    ]
+
+
+def _judged(
+    seconds: float, roofline: Roofline, least: tuple[RoofTime, ...], at_target: Fraction | None
+) -> MeasuredReach:
     """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
     target = roofline.target
     rate, unit = roofline.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
     roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
-    if roof is None or target_s is None:
+    if roof is None or at_target is None:
         return MeasuredReach(seconds, "", None, None, None, rate, unit)
     share, gap_s = roof.seconds / seconds, seconds - roof.seconds
-    return MeasuredReach(seconds, roof.basis, share, gap_s, seconds / target_s, rate, unit)
+    return MeasuredReach(seconds, roof.basis, share, gap_s, seconds / float(at_target), rate, unit)

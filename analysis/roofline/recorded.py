@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from kopt_kb.base.wire import Text, Wire, read
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity import Grade
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
-from kopt_kb.wire import Text, Wire, read
 
 __all__ = [
     "DRAM",

@@ -13,22 +13,25 @@ from typing import ClassVar
 
 from kopt_kb.analysis.roofline.ceilings import (
     Ceiling,
+    best_bandwidth,
     best_known,
     compute_ceiling,
     level_ceiling,
     memory_ceiling,
-    traffic_pattern,
+    pattern_of,
 )
 from kopt_kb.analysis.roofline.recorded import Bound
+from kopt_kb.analysis.roofline.shown import roofline_blocks
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget, target_of
-from kopt_kb.errors import BadInput, FindingError
+from kopt_kb.base.errors import BadInput, FindingError
+from kopt_kb.base.markup.html import fragment
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
-from kopt_kb.quantity.readable import rounded
+from kopt_kb.quantity.readable import rounded, said
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import Wire
 
 __all__ = ["GradeRefused", "Roofline", "roofline"]
 
@@ -85,9 +88,6 @@ class Roofline(Wire):
         return f"Roofline({work}: {self.bound}{limiter}, {rounded(self.intensity.si)} FLOP/B, {self.target.line()})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.analysis.roofline.shown import roofline_blocks
-        from kopt_kb.markup.html import fragment
-
         return fragment(*roofline_blocks(self))
 
     def roofs(self) -> tuple[Ceiling, ...]:
@@ -202,14 +202,14 @@ def _notes(
     ]
     for target in targets:
         if target.metric == "bandwidth":
-            best = best_known(platform, "measured_bandwidth", level="dram")
+            best = best_bandwidth(platform, "dram", pattern_of(work))
         else:
             dtype, engine = target.name.split()
             best = best_known(platform, "measured_compute", dtype=dtype, engine=engine)
         if best is not None and isinstance(target.value, Quantity) and target.value > best:
             where = ", ".join(str(c.location) for c in best.citations())
             found.append(
-                f"{target.name}: the target {target.value} is above the best known measurement {best} ({where})"
+                f"{target.name}: the target {target.value} is above the best known measurement {said(best)} ({where})"
             )
     if work.exactness() != "exact":
         found.append(f"the counts of the work are bounds: {work.exactness()}")
@@ -249,8 +249,7 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, ai
         WikiFaults: A row it needs does not load.
     """
     compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
-    read, written = (sum(b.compulsory.value for b in work.bytes if b.direction == d) for d in ("read", "write"))
-    memory = memory_ceiling(platform, traffic_pattern(read, written), work.compulsory_bytes("dram"))
+    memory = memory_ceiling(platform, pattern_of(work), work.compulsory_bytes("dram"))
     levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
     roofs = (*compute, memory)
     _refuse_weak(roofs, min_grade)

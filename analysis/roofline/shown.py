@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach
-from kopt_kb.analysis.roofline.roofline import Roofline
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
+from typing import TYPE_CHECKING
+
+from kopt_kb.base.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.quantity.readable import duration, factor, percent, rounded, said, si
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach
+    from kopt_kb.analysis.roofline.roofline import Roofline
+
 
 __all__ = ["roofline_blocks", "roofline_title"]
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.ceilings import Ceiling
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity, Unknown, given
 from kopt_kb.quantity.units import UNITS, format_exact
-from kopt_kb.wire import Wire
 
 __all__ = [
     "TARGET_FACTOR",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.quantity import Quantity, Unknown
-from kopt_kb.wire import Wire
 
 __all__ = ["KernelTime", "time_view"]
 

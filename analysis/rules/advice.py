@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kopt_kb.analysis.rules.table import LIMITERS
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.places import default_root
 
 __all__ = ["Advice", "AdviceFault", "load_advice"]

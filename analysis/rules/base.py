@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.evidence import Evidence
-from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.table import BottleneckClass, class_of
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
-__all__ = ["Finding", "Rule"]
+__all__ = ["Finding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +32,3 @@ class Finding(Wire):
     def bottleneck(self) -> BottleneckClass:
         """Class of the limiter."""
         return class_of(self.limiter)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One entry of the ordered list.
-
-    Attributes:
-        code: Stable code, `BN-…`.
-        limiters: What it can find.
-        needs: Metrics without which it can't decide.
-        find: The rule.
-        summary: One sentence for `kb profile explain`.
-        reads: Codes whose thresholds it reads besides its own.
-    """
-
-    code: str
-    limiters: tuple[str, ...]
-    needs: tuple[str, ...]
-    find: Callable[[DerivedMetrics], Finding | None]
-    summary: str
-    reads: tuple[str, ...] = ()

@@ -1,34 +1,31 @@
-"""The table of the wiki that says which categories of change a limiter asks for, each with the advice that asks for it.
+"""Which categories of change a limiter asks for: a table on its page of advice, below the steps that ask for them.
 
-`counters/categories.md` holds `| Limiter | Category | Step | Source |`; the source is `advice/<limiter>.md quote="…"`,
-and the quote stands in that numbered step. Rows of a limiter stand in the order in which they are to be tried.
+It is `| Category | Step | Quote |`, and the quote stands in that numbered step. Rows stand in the order in which they
+are to be tried.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from kopt_kb.analysis.evidence import ThresholdFault
-from kopt_kb.analysis.rules.advice import load_advice
+from kopt_kb.analysis.rules.advice import Advice, load_advice
 from kopt_kb.analysis.rules.table import LIMITERS
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.tables import NO_ROW, rows_under
-from kopt_kb.wire import Wire
 
 __all__ = ["CATEGORIES", "HEADER", "CategoryFault", "CategoryRow", "load_categories", "ranked_categories"]
 
-HEADER = ("Limiter", "Category", "Step", "Source")
+HEADER = ("Category", "Step", "Quote")
 CATEGORIES = (
     "memory_traffic", "memory_access", "caching", "latency_hiding", "parallelism", "scheduling", "compute",
     "launch_configuration",
 )  # fmt: skip
 """Kinds of change that kernel files declare, and the search of their knobs."""
-_PAGE = "counters/categories.md"
-_SOURCE = re.compile(r'(?P<page>advice/[a-z0-9-]+\.md) quote="(?P<quote>[^"]{1,80})"')
 
 
 class CategoryFault(ThresholdFault):
@@ -54,53 +51,47 @@ class CategoryRow(Wire):
     citation: str
 
 
-@lru_cache(maxsize=8)
-def load_categories(root: Path | None = None) -> Mapping[str, tuple[CategoryRow, ...]]:
-    """Return limiter → its rows in order.
+@lru_cache(maxsize=64)
+def load_categories(limiter: str, root: Path | None = None) -> tuple[CategoryRow, ...]:
+    """Return the rows of a limiter in order; none for a word that is no limiter, or without its page.
 
     Args:
-        root: Folder of the wiki; None takes KOPT_GPU_WIKI, else the packaged one. A wiki without the page has no rows.
+        limiter: Word of the closed table of limiters.
+        root: Folder of the wiki; None takes KOPT_GPU_WIKI, else the packaged one.
 
     Raises:
-        CategoryFault: The page breaks the grammar, or a quote is not in its step.
-        BadInput: A page of advice can't be read.
+        CategoryFault: The table breaks the grammar, or a quote is not in its step.
+        BadInput: The page of advice can't be read.
     """
-    path = (root or default_root()) / _PAGE
-    if not path.is_file():
-        return {}
-    found: dict[str, list[CategoryRow]] = {}
+    path = (root or default_root()) / f"advice/{limiter}.md"
+    if limiter not in LIMITERS or not path.is_file():
+        return ()
+    advice, found = load_advice(limiter, root), dict[str, CategoryRow]()
     for number, cells in rows_under(path.read_text(encoding="utf-8").splitlines(), HEADER):
-        row = _row(cells, root, f"{_PAGE}:{number}")
-        own = found.setdefault(row.limiter, [])
-        if any(one.category == row.category for one in own):
-            raise CategoryFault(f"{row.limiter} {row.category} stands twice", where=row.citation)
-        own.append(row)
-    return {limiter: tuple(rows) for limiter, rows in found.items()}
+        row = _row(cells, advice, f"{advice.page}:{number}")
+        if found.setdefault(row.category, row) is not row:
+            raise CategoryFault(f"{row.category} stands twice", where=row.citation)
+    return tuple(found.values())
 
 
-def _row(cells: list[str] | None, root: Path | None, where: str) -> CategoryRow:
+def _row(cells: list[str] | None, advice: Advice, where: str) -> CategoryRow:
     if cells is None:
         raise CategoryFault("no table row", where=where, fix=NO_ROW)
     if len(cells) != len(HEADER):
         raise CategoryFault(f"{len(cells)} cells under a header of {len(HEADER)}", where=where)
-    limiter, category, step, source = cells
-    if limiter not in LIMITERS or category not in CATEGORIES:
-        fix = f"categories are {', '.join(CATEGORIES)}"
-        raise CategoryFault(f"{limiter!r} {category!r} is no limiter and category", where=where, fix=fix)
-    cited = _SOURCE.fullmatch(source)
-    if cited is None or cited["page"] != f"advice/{limiter}.md" or not step.isdigit():
-        raise CategoryFault(f'the source is not `advice/{limiter}.md quote="…"` of a numbered step', where=where)
-    steps = load_advice(limiter, root).steps
-    if not 0 < int(step) <= len(steps) or cited["quote"] not in steps[int(step) - 1]:
-        raise CategoryFault(f"{cited['page']} does not say that in step {step}", where=where, fix="quote the step")
-    return CategoryRow(limiter, category, f"{cited['page']} step {step}", cited["quote"], where)
+    category, step, quote = cells
+    if category not in CATEGORIES:
+        raise CategoryFault(f"{category!r} is no category", where=where, fix=f"one of {', '.join(CATEGORIES)}")
+    numbered = dict(enumerate(advice.steps, 1))
+    if not quote or not step.isdigit() or quote not in numbered.get(int(step), ""):
+        raise CategoryFault(f"{advice.page} does not say that in step {step}", where=where, fix="quote the step")
+    return CategoryRow(advice.limiter, category, f"{advice.page} step {step}", quote, where)
 
 
 def ranked_categories(limiters: Iterable[str], root: Path | None = None) -> tuple[CategoryRow, ...]:
     """Return the rows to try in order: those of the first limiter, then of the next; each category once."""
-    table = load_categories(root)
     found: dict[str, CategoryRow] = {}
     for limiter in limiters:
-        for row in table.get(limiter, ()):
+        for row in load_categories(limiter, root):
             found.setdefault(row.category, row)
     return tuple(found.values())

@@ -10,8 +10,8 @@ from kopt_kb.analysis.rules.advice import load_advice
 from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
 from kopt_kb.analysis.rules.headroom import headroom_of
-from kopt_kb.analysis.rules.ordered import RULES
 from kopt_kb.analysis.rules.recording import AMD_DECIDES, recording_of
+from kopt_kb.analysis.rules.table import RULES
 from kopt_kb.analysis.rules.thresholds import load_thresholds
 from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.analysis.rules.worth import worth_of

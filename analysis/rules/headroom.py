@@ -11,14 +11,20 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.analysis.roofline.ceilings import Ceiling, compute_ceiling, level_ceiling, memory_ceiling, traffic_pattern
+from kopt_kb.analysis.roofline.ceilings import (
+    Ceiling,
+    compute_ceiling,
+    level_ceiling,
+    memory_ceiling,
+    traffic_pattern,
+)
 from kopt_kb.analysis.rules.derived import DerivedMetrics
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.quantity.units import si_number
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import Wire
 
 __all__ = ["Headroom", "headroom_of"]
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from kopt_kb.analysis.profile import KernelProfile
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.registry import Platform, Registry
 
 __all__ = ["product_of"]

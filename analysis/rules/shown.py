@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from kopt_kb.analysis.rules.verdict import Verdict
-from kopt_kb.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
-from kopt_kb.markup.text import clipped
+from typing import TYPE_CHECKING
+
+from kopt_kb.base.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
+from kopt_kb.base.markup.text import clipped
 from kopt_kb.quantity.readable import percent
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.rules.verdict import Verdict
+
 
 __all__ = ["verdict_blocks"]
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
 from kopt_kb.analysis.rules.thresholds import Thresholds, load_thresholds
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
 __all__ = ["TRACE_RULES", "TraceFinding", "TraceLimiter", "judge_timeline"]
 

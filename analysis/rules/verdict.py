@@ -10,9 +10,11 @@ from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.rules.advice import Advice
 from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.headroom import Headroom
+from kopt_kb.analysis.rules.shown import verdict_blocks
 from kopt_kb.analysis.rules.table import ROOT_CAUSES, BottleneckClass
 from kopt_kb.analysis.rules.worth import Worth
-from kopt_kb.wire import Wire
+from kopt_kb.base.markup.html import fragment
+from kopt_kb.base.wire import Wire
 
 __all__ = ["Recommendation", "Verdict"]
 
@@ -67,9 +69,6 @@ class Verdict(Wire):
         return f"Verdict({self.bottleneck}: {self.limiter}, rule {self.code})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.analysis.rules.shown import verdict_blocks
-        from kopt_kb.markup.html import fragment
-
         return fragment(*verdict_blocks(self))
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kopt_kb.analysis.rules.base import Finding
 from kopt_kb.analysis.rules.derived import DerivedMetrics
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
 __all__ = ["Worth", "worth_of"]
 

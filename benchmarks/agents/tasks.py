@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 ZOO = ROOT / "tests" / "data" / "zoo"
 VALUE = {"value": "a number, or UNKNOWN", "unit": "its unit", "citation": "<gpu-wiki>/file:line, or where it is from"}
 _EXPECTED = (ZOO / "expected.csv").read_text(encoding="utf-8").splitlines()
@@ -53,7 +53,7 @@ def _value_is(platform: str, metric: str, factor: float = 1.0, **axes: str) -> C
 
     def right(answer: dict[str, Any]) -> bool:
         from kopt_kb import Registry
-        from kopt_kb.errors import KoptError
+        from kopt_kb.base.errors import KoptError
         from kopt_kb.quantity.units import unit
 
         wanted = float(Registry.open().platform(platform).get(metric, **axes).si) * factor

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import Engine
 from kopt_kb.quantity import Exactness
-from kopt_kb.wire import Wire
 
 __all__ = [
     "ByteCount",

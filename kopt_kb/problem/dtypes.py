@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = [
     "ALIASES",

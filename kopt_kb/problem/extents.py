@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["whole", "whole_of"]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Sha256, Wire
 from kopt_kb.problem.shapes import Shape, format_shape, parse_shape
 from kopt_kb.problem.work import Work
-from kopt_kb.wire import Sha256, Wire
 
-__all__ = ["SOURCES", "OwnProblem", "ProblemSource", "WorkOrigin"]
-
-ProblemSource = Literal["problem.toml", "KernelBench", "SOL-ExecBench", "FlashInfer-Bench"]
-SOURCES: tuple[ProblemSource, ...] = get_args(ProblemSource)
-"""Forms in which problems are given."""
+__all__ = ["OwnProblem", "WorkOrigin"]
 
 WorkOrigin = Literal["declared", "counted"]
 """Work is what the problem file's formulas say, or what torch's dispatcher saw the reference do."""
@@ -37,7 +33,7 @@ class OwnProblem(Wire):
     """
 
     WIRE: ClassVar = ("source", "file", "form", "reference", "origin", "works", "workloads", "notes", "results")
-    source: ProblemSource
+    source: str
     file: str
     form: str
     reference: Sha256

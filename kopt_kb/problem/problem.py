@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire, pairs, plain, read
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.ops import definition
 from kopt_kb.problem.ops.definition import OptionValue
@@ -15,7 +16,6 @@ from kopt_kb.problem.own import OwnProblem
 from kopt_kb.problem.shapes import Shape, check_shape, format_shape, parse_shape
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
-from kopt_kb.wire import Wire, pairs, plain, read
 
 __all__ = ["Amounts", "Problem", "recorded_problem"]
 

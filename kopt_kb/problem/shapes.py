@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["MAX_DIM", "Shape", "ShapeError", "check_shape", "format_shape", "parse_shape"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Literal, get_args
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["DISTRIBUTIONS", "Distribution", "is_skewed", "rows_per_expert"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.problem.extents import whole_of
 from kopt_kb.problem.shapes import Shape
-from kopt_kb.wire import JsonMap, Wire
 
 __all__ = ["DRAWS", "Draw", "ProblemTable", "RecordedTensor", "StatedTensor", "Workload"]
 

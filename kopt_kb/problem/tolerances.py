@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Exact, Wire
 from kopt_kb.problem.dtypes import dtype_of
-from kopt_kb.wire import Exact, Wire
 
 __all__ = ["TOLERANCES", "Tolerance", "tolerance_of"]
 

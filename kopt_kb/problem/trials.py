@@ -2,7 +2,7 @@
 
 A result that follows from the distribution of random inputs (a row sum that is always N/4, a scale that is always 1)
 is right on them without any work. A trial changes the drawn inputs so that such an answer is wrong, or changes them a
-second time in a way whose effect on the result is known. Plain data: `kopt_kb.kernels.record.inputs` carries it out.
+second time in a way whose effect on the result is known. Plain data: `kopt_kb.launch.record.inputs` carries it out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.shapes import Shape
 
 __all__ = ["FOREIGN", "GENERIC", "LINEAR", "RANDOM", "SAFE", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]

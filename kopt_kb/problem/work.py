@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
-from kopt_kb.errors import BadInput
-from kopt_kb.problem.counts import (
-    ByteCount,
-    Count,
-    Exactness,
-    FlopCount,
-    Level,
-    SpecialCount,
-    TrafficDirection,
-)
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire, pairs
+from kopt_kb.problem.counts import ByteCount, Count, Exactness, FlopCount, Level, SpecialCount, TrafficDirection
 from kopt_kb.problem.dtypes import Engine, dtype_of
 from kopt_kb.problem.ops import definition
 from kopt_kb.problem.ops.definition import OpDefinition, OptionValue
 from kopt_kb.problem.shapes import Shape, check_shape, parse_shape
 from kopt_kb.quantity.readable import si
-from kopt_kb.wire import Wire, pairs
 
 __all__ = ["Work", "work"]
 
@@ -103,6 +96,22 @@ class Work(Wire):
         """Return the useful FLOPs of one type on one engine; zero when there are none."""
         found = [one.useful for one in self.flops if (one.dtype, one.engine) == (dtype, engine)]
         return sum(found, Count(0))
+
+    def moved_at_least(self, cache: Fraction, *, cold: bool = True) -> Fraction:
+        """Return the bytes that device memory moves in any case: the last cache may keep what was written.
+
+        Args:
+            cache: Bytes that it holds.
+            cold: Whether caches were flushed before, so that everything that is read comes from memory.
+        """
+        if self.compulsory("dram").exactness == "upper":
+            return Fraction(0)
+        total = Fraction(self.amount_under("dram"))
+        if not cold:
+            return max(total - cache, Fraction(0))
+        dram = [one for one in self.bytes if one.level == "dram"]
+        written = sum(one.compulsory.value for one in dram if one.direction != "read")
+        return total - written + max(written - cache, Fraction(0))
 
     def flops_by_engine(self) -> dict[tuple[str, Engine], int]:
         """Return useful FLOPs by (dtype, engine), as exact integers."""

@@ -6,16 +6,18 @@ becoming a row of the wiki.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from kopt_kb.errors import BadInput, KoptError, UnknownData
+from kopt_kb.base.errors import BadInput, KoptError, UnknownData
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity import Exactness, Grade
 from kopt_kb.quantity.citation import Citation
+from kopt_kb.quantity.dimensions import DimensionError, DimensionUnit, product_of, quotient_of
 from kopt_kb.quantity.units import format_exact, si_number, si_unit, unit
-from kopt_kb.wire import Wire
 
 __all__ = [
     "Absent",
@@ -30,13 +32,8 @@ __all__ = [
     "Unknown",
     "counted",
     "given",
+    "made",
 ]
-
-
-class DimensionError(BadInput):
-    """Two quantities whose dimensions do not fit the operation."""
-
-    code = "KB030"
 
 
 class NotACeiling(KoptError):
@@ -117,8 +114,8 @@ class Unknown(Wire):
         return f"Unknown(needs {', '.join(self.needs)}{f': {self.reason}' if self.reason else ''})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell
-        from kopt_kb.markup.html import fragment
+        from kopt_kb.base.markup.blocks import Cell
+        from kopt_kb.base.markup.html import fragment
 
         cited = (str(self.citation),) if self.citation is not None else ()
         return fragment(Cell(f"UNKNOWN: needs {', '.join(self.needs)}", self.reason, cited))
@@ -165,6 +162,8 @@ class Quantity(Wire):
         unit: Unit of the printed form.
         origin: Where the value comes from.
         text: Printed number in `unit`; empty means "computed": print as many digits as are meaningful.
+
+    What the constructor or `dataclasses.replace` makes is never a ceiling: `Platform.get` and arithmetic are the ways.
     """
 
     WIRE: ClassVar = (
@@ -176,6 +175,7 @@ class Quantity(Wire):
     unit: str
     origin: Origin
     text: str = field(default="", compare=False)
+    _seal: int = field(default=0, compare=False, repr=False)
 
     __array_ufunc__ = None  # numpy defers to us, and we refuse: a bare array has no source
 
@@ -228,8 +228,8 @@ class Quantity(Wire):
         return f"Quantity({self}{where}{more}{''.join(f', {one}' for one in self.grade_names)})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell
-        from kopt_kb.markup.html import fragment
+        from kopt_kb.base.markup.blocks import Cell
+        from kopt_kb.base.markup.html import fragment
 
         return fragment(Cell(str(self), ", ".join(self.grade_names), self.citation_texts))
 
@@ -250,7 +250,8 @@ class Quantity(Wire):
             return self
         if unit(symbol).dimension != self.dimension:
             raise DimensionError(f"{self} can't be written in {symbol}", fix=f"its dimension is {self.dimension}")
-        return Quantity(self.si, self.dimension, symbol, self.origin)
+        seal = _sealed(self.si, self.dimension, symbol, self.origin, "") if self.is_made else 0
+        return replace(self, unit=symbol, text="", _seal=seal)
 
     def leaves(self) -> Iterator[Quantity]:
         """Yield the quantities this one rests on, itself when it rests on nothing."""
@@ -274,8 +275,25 @@ class Quantity(Wire):
             found += [one for parent in self.origin.parents for one in parent.citations()]
         return tuple(dict.fromkeys(found))
 
+    @property
+    def _measure(self) -> DimensionUnit:
+        return self.dimension, self.unit
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it is as a row, a count or arithmetic gave it."""
+        return self._seal == _sealed(self.si, self.dimension, self.unit, self.origin, self.text)
+
     def as_ceiling(self) -> Quantity:
-        """Return itself if every leaf is a wiki row or a policy's factor, else raise `NotACeiling`."""
+        """Return itself if every leaf is a wiki row or a policy's share, and no value on the way was put in by hand.
+
+        Raises:
+            NotACeiling: A leaf is something else, a share is not above 0 and at most 1, or a value was changed.
+        """
+        for node in self._nodes():
+            if not node.is_made:
+                fix = "take it from Platform.get or from arithmetic"
+                raise NotACeiling(f"{node} does not come from where it says", fix=fix)
         for leaf in self.leaves():
             policy = isinstance(leaf.origin, Given) and leaf.origin.is_policy
             if not (policy or isinstance(leaf.origin, Cited)):
@@ -283,13 +301,21 @@ class Quantity(Wire):
                     f"{leaf} ({type(leaf.origin).__name__}) can't be part of a ceiling or target",
                     fix="a measured or given number becomes a ceiling only by becoming a row of the wiki",
                 )
+            if policy and not 0 < leaf.si <= 1:
+                raise NotACeiling(f"{leaf} is no share of a roof", fix="a policy's factor is above 0 and at most 1")
         return self
+
+    def _nodes(self) -> Iterator[Quantity]:
+        """Yield itself and every quantity that it was computed from."""
+        yield self
+        if isinstance(self.origin, Derived):
+            for parent in self.origin.parents:
+                yield from parent._nodes()
 
     # ---- arithmetic ------------------------------------------------------------------------------
 
     def _derive(self, other: Quantity, sign: str, si: Fraction, dimension: str, symbol: str) -> Quantity:
-        parents = (self, other)
-        return Quantity(si, dimension, symbol, Derived(f"{self} {sign} {other}", parents))
+        return made(si, dimension, symbol, Derived(f"{self} {sign} {other}", (self, other)))
 
     def _same(self, other: Quantity, sign: str) -> None:
         if self.dimension != other.dimension:
@@ -316,7 +342,7 @@ class Quantity(Wire):
             return other
         if not isinstance(other, Quantity):
             return NotImplemented
-        dimension, symbol = _product(self, other)
+        dimension, symbol = product_of(self._measure, other._measure)
         return self._derive(other, "*", self.si * other.si, dimension, symbol)
 
     def __truediv__(self, other: Quantity | Unknown) -> Quantity | Unknown:
@@ -326,7 +352,7 @@ class Quantity(Wire):
             return NotImplemented
         if other.si == 0:
             raise BadInput(f"division of {self} by zero", code="KB033")
-        dimension, symbol = _quotient(self, other)
+        dimension, symbol = quotient_of(self._measure, other._measure)
         return self._derive(other, "/", self.si / other.si, dimension, symbol)
 
     def __lt__(self, other: Quantity) -> bool:
@@ -344,55 +370,31 @@ class Quantity(Wire):
         return other <= self
 
 
-_RATIOS = {"count", "1"}
-_PRODUCTS: dict[frozenset[str], tuple[str, str]] = {
-    frozenset({"op/B", "B/s"}): ("op/s", "TFLOPS"),
-    frozenset({"op/clk", "Hz"}): ("op/s", "TFLOPS"),
-    frozenset({"B/clk", "Hz"}): ("B/s", "GB/s"),
-    frozenset({"op/s", "s"}): ("op", "FLOP"),
-    frozenset({"B/s", "s"}): ("B", "B"),
-    frozenset({"op/B", "B"}): ("op", "FLOP"),
-}
-_QUOTIENTS: dict[tuple[str, str], tuple[str, str]] = {
-    ("op", "B"): ("op/B", "FLOP/B"),
-    ("op/s", "B/s"): ("op/B", "FLOP/B"),
-    ("op", "op/s"): ("s", "s"),
-    ("B", "B/s"): ("s", "s"),
-    ("op", "s"): ("op/s", "TFLOPS"),
-    ("B", "s"): ("B/s", "TB/s"),
-    ("op/s", "Hz"): ("op/clk", "op/clk"),
-    ("B/s", "Hz"): ("B/clk", "B/clk"),
-}
+_SECRET = int.from_bytes(os.urandom(8))
 
 
-def _product(a: Quantity, b: Quantity) -> tuple[str, str]:
-    for one, other in ((a, b), (b, a)):
-        if one.dimension in _RATIOS:
-            return other.dimension, other.unit
-    found = _PRODUCTS.get(frozenset({a.dimension, b.dimension}))
-    if found is None:
-        raise DimensionError(f"no product of {a.dimension} and {b.dimension} is defined")
-    return found
+def _sealed(si: Fraction, dimension: str, symbol: str, origin: Origin, text: str) -> int:
+    """Return what only this module can write beside these values; parents count by their own seals."""
+    if isinstance(origin, Derived):
+        seals = tuple(parent._seal for parent in origin.parents)
+        whence: object = (origin.formula, origin.grade, origin.citation, origin.key, seals)
+    else:
+        whence = origin
+    return hash((_SECRET, si, dimension, symbol, whence, text))
 
 
-def _quotient(a: Quantity, b: Quantity) -> tuple[str, str]:
-    if a.dimension == b.dimension:
-        return "1", "1"
-    if b.dimension in _RATIOS:
-        return a.dimension, a.unit
-    found = _QUOTIENTS.get((a.dimension, b.dimension))
-    if found is None:
-        raise DimensionError(f"no quotient of {a.dimension} by {b.dimension} is defined")
-    return found
+def made(si: Fraction, dimension: str, symbol: str, origin: Origin, text: str = "") -> Quantity:
+    """Return a quantity that may become a ceiling where its origin allows it; for rows, counts and arithmetic alone."""
+    return Quantity(si, dimension, symbol, origin, text, _sealed(si, dimension, symbol, origin, text))
 
 
 def given(value: Fraction | int, symbol: str, name: str, *, is_policy: bool = False) -> Quantity:
     """Return a quantity a person or policy states: `given(Fraction(9, 10), "1", "target factor", is_policy=True)`."""
     one = unit(symbol)
-    return Quantity(Fraction(value) * one.factor, one.dimension, symbol, Given(name, is_policy))
+    return made(Fraction(value) * one.factor, one.dimension, symbol, Given(name, is_policy))
 
 
 def counted(value: Fraction | int, symbol: str, what: str, exactness: Exactness = "exact") -> Quantity:
     """Return counted work: FLOPs or bytes with what was counted and how exact the count is."""
     one = unit(symbol)
-    return Quantity(Fraction(value) * one.factor, one.dimension, symbol, Counted(what, exactness))
+    return made(Fraction(value) * one.factor, one.dimension, symbol, Counted(what, exactness))

@@ -25,6 +25,9 @@ _FACTOR_FROM_PCT = 100
 _LONG = 100_000
 """Printed numbers from here on are hard to read."""
 
+_TERA = 10**12
+"""Bandwidths from here on are said in TB/s, whatever their source prints."""
+
 _WIDE = Context(prec=700)
 """Room for every float that is not rounded to an exponent."""
 
@@ -122,5 +125,7 @@ def spoken(number: str, symbol: str) -> str:
 
 
 def said(quantity: Quantity) -> str:
-    """Return a quantity as it is printed, or with a prefix where it is printed with many digits."""
+    """Return a quantity as it is printed, or with a prefix where it is printed with many digits; terabytes in TB/s."""
+    if quantity.unit in {"MB/s", "GB/s"} and quantity.si >= _TERA:
+        return str(quantity.to("TB/s"))
     return spoken(quantity.number, quantity.unit) or str(quantity)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from kopt_kb.base.wire import Text, Wire
 from kopt_kb.quantity import Grade
-from kopt_kb.wire import Text, Wire
 
 __all__ = ["RecordedQuantity", "RecordedUnknown"]
 

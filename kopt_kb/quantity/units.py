@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = [
     "DIMENSIONS",
@@ -153,7 +154,6 @@ def format_exact(value: Fraction, digits: int = 6) -> str:
     """
     if value.denominator == 1 and abs(value.numerator) < 10**15:
         return str(value.numerator)
-    from decimal import Decimal
 
     number = Decimal(value.numerator) / Decimal(value.denominator)
     if number == 0:

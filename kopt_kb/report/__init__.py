@@ -1,1 +1,1 @@
-"""Reports to share: a campaign as one page, of the same state that judges read."""
+"""Pictures of rooflines: laid out once for SVG, PNG, HTML and the terminal."""

@@ -10,10 +10,10 @@ from kopt_kb.analysis.gap.account import GapCase, account
 from kopt_kb.analysis.gap.roofs import Reached
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
-from kopt_kb.errors import KoptError
-from kopt_kb.runners.report_file import unpack_report
-from kopt_kb.runners.source_config import configs_of
-from kopt_kb.static.residency import with_residency
+from kopt_kb.base.errors import KoptError
+from kopt_kb.launch.candidate.source_config import configs_of
+from kopt_kb.launch.counts.residency import with_residency
+from kopt_kb.launch.machine.report_file import unpack_report
 from kopt_kb.tuning.recorded import records_of, with_launches
 from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.registry import Platform

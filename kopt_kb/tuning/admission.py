@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from kopt_kb.analysis.frameworks import framework_named, functions_of, vendors_of
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.declared import kernel_name
-from kopt_kb.runners.problems.capsule import functions_in
-from kopt_kb.runners.problems.kernelbench import is_kernelbench
+from kopt_kb.base.errors import BadInput
+from kopt_kb.doors.language import plain_name
+from kopt_kb.doors.languages import language_named, languages
+from kopt_kb.doors.table import needed_pack
+from kopt_kb.launch.kernel.declared import kernel_name
+from kopt_kb.launch.problems.find import source_of
 from kopt_kb.tuning.lint import lint_source
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.route import LOGIC, choose_route
@@ -47,7 +49,17 @@ def admit(task: Task, registry: Registry) -> None:
         raise BadInput(first.what, where=f"{demo}:{first.line}", fix=_way_out(source, demo), code="KB319")
 
 
+_OTHERS = ("", "python", "pytorch", "other")
+"""What no compiler of kernels is asked about: a project's own language, and one that kb can't recognise."""
+
+
 def _check_framework(task: Task, registry: Registry) -> None:
+    if plain_name(task.framework) not in _OTHERS and language_named(task.framework) is None:
+        needs = needed_pack(task.framework)
+        known = f"one of {', '.join(one.name for one in languages())}; Other for one that kb can't recognise"
+        fix = "install the pack, or name another framework" if needs else known
+        what = f"{task.framework} {needs}" if needs else f"unknown framework {task.framework!r}"
+        raise BadInput(what, where="--framework", fix=fix, code="KB319")
     identity = registry.platform(task.platform).identity
     vendors = vendors_of(task.framework)
     if vendors and identity.vendor not in vendors:
@@ -65,13 +77,11 @@ def _way_out(source: bytes, demo: Path) -> str:
         return "begin the file with a /* kb … */ header that says how it is launched (docs/launch_records.md)"
     try:
         functions = functions_of(source)
-        names = functions_in(source.decode("utf-8"), str(demo))
-    except (SyntaxError, ValueError, BadInput):
+    except (SyntaxError, ValueError):
         return "name a kernel's Python file, or a CUDA C++ file with a /* kb … */ header"
-    if is_kernelbench(names):
-        return (
-            f"it is a KernelBench problem: give it as --problem {demo}, and a kernel, if there is one, as --kernel-demo"
-        )
+    form = source_of(demo)
+    if form is not None:
+        return f"it is {form.what}: give it as --problem {demo}, and a kernel, if there is one, as --kernel-demo"
     if set(LOGIC) <= functions:
         return "it is PyTorch logic: leave --route out, or give --route pytorch, and Stage 1 starts from it"
     return (

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput, FindingError, UnknownData
-from kopt_kb.kernels.declared import kernel_name
+from kopt_kb.base.errors import BadInput, FindingError, UnknownData
+from kopt_kb.base.wire import Wire
+from kopt_kb.launch.candidate.answers import Answer, Check, Timing
+from kopt_kb.launch.candidate.job import Executor, Job, JobKind, Outcome, RunLimits
+from kopt_kb.launch.kernel.declared import kernel_name
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import Answer, Check, Timing
-from kopt_kb.runners.candidate.job import Executor, Job, JobKind, Outcome, RunLimits
 from kopt_kb.tuning.bench_records import finish_benches, made_records, timing_run
 from kopt_kb.tuning.environment import ProductOf, read_machine
 from kopt_kb.tuning.gates import lint_kernel
@@ -21,7 +22,6 @@ from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.session import Session
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.disk import read_regular

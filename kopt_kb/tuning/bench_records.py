@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kopt_kb.launch.candidate.answers import Timing, Trust
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Timing, Trust
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.round_events import Measured
 

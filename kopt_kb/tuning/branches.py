@@ -5,30 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
+from kopt_kb.sandbox.gitrun import Git, repository_around
 from kopt_kb.tuning.session import Session
-from kopt_kb.workspace.gitrun import Git
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 from kopt_kb.workspace.rounds import Round
 
-__all__ = ["commit_version", "repository_of", "show_version"]
+__all__ = ["commit_version", "show_version"]
 
 _EVENT = "kopt-kb-event"
 """Trailer that names the journal's event, so that a commit is made once."""
-
-
-def repository_of(folder: Path) -> Git | None:
-    """Return the repository whose top is this folder, or that it lies in; None without one, and without git."""
-    for top in (folder, *folder.resolve().parents):
-        mark = top / ".git"
-        try:
-            if mark.is_dir():
-                return Git(top, mark)
-            if mark.is_file() and (text := mark.read_text(encoding="utf-8")).startswith("gitdir: "):
-                return Git(top, (top / text.removeprefix("gitdir: ").strip()).resolve())
-        except (OSError, KoptError, UnicodeDecodeError):
-            return None
-    return None
 
 
 def commit_version(root: Path, named: CampaignNamed, files: Mapping[str, str], subject: str, event: str) -> str:
@@ -44,11 +30,11 @@ def commit_version(root: Path, named: CampaignNamed, files: Mapping[str, str], s
         subject: First line of the message.
         event: Hash of the journal's event.
     """
-    git = repository_of(root)
-    if git is None:
-        return f"no branch shows {subject}: {root} lies in no repository"
     ref = f"refs/heads/{named.git_branch}"
     try:
+        git = repository_around(root)
+        if git is None:
+            return f"no branch shows {subject}: {root} lies in no repository"
         checked_out = git.text("worktree", "list", "--porcelain", missing="")
         if f"branch {ref}\n" in f"{checked_out}\n":
             return f"no branch shows {subject}: {named.git_branch} is checked out"

@@ -9,8 +9,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.job import Executor
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.job import Executor
+from kopt_kb.tuning.branches import show_version
 from kopt_kb.tuning.machine import State, StepName, exits, next_step, owes, state_of
 from kopt_kb.tuning.options import Budget, BudgetSpentError, CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy, confirmed_policy
@@ -20,6 +21,7 @@ from kopt_kb.tuning.report import CampaignReport, report_of
 from kopt_kb.tuning.rounds import RoundWork, longest_s, spent_s
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import stop_reason
+from kopt_kb.tuning.tips import add_tips
 from kopt_kb.workspace.journal.campaign_events import Resumed, Stopped, StopReason
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.round_events import HypothesisStated, RoundStarted
@@ -300,8 +302,8 @@ class Campaign:
             return
         stop, incumbent = stop_reason(state, self._policy), self._incumbent(state)
         just_begun = state.rounds and state.rounds[-1] is state.baseline
-        if stop is None and just_begun and not self._workspace.layout.baseline_report.is_file():
-            self._render()  # a kill between the decision and the views left Stage 1 without its report
+        if stop is None and just_begun:
+            self._render()  # a kill between the decision and the views may have left Stage 1 without its report
         state = self._proposing().reviewed(state) if stop is None else state
         stop = self._proposing().held_open(state, stop)
         proposal = self._proposing().ask(state, incumbent) if stop is None else None
@@ -321,8 +323,6 @@ class Campaign:
     def _write_tips(self, state: WorkspaceState) -> None:
         """Add what decided rounds taught to the file of earlier experience; each once, and nothing of a simulation."""
         if state.named is not None and state.named.tips and not state.simulated:
-            from kopt_kb.tuning.tips import add_tips
-
             count = add_tips(state, self._open().store.get)
             if count:
                 self._say(f"{count} tips added to {state.named.tips}")
@@ -348,8 +348,6 @@ class Campaign:
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
         if self._options.project is not None and accepted.number:
-            from kopt_kb.tuning.branches import show_version
-
             show_version(self._open(), self._options.project.root, accepted, subject, self._say)
 
     def _account_gap(self, state: WorkspaceState) -> None:

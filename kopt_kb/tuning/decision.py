@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
+from kopt_kb.launch.candidate.answers import LEVELS, Contest, Trust
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
-from kopt_kb.runners.candidate.answers import LEVELS, Contest, Trust
-from kopt_kb.tuning.policy import GATES, Policy
-from kopt_kb.wire import Wire
+from kopt_kb.tuning.policy import Policy, gates_of
 
 __all__ = [
     "SUSPICIOUS",
@@ -161,7 +161,7 @@ def _contest(contest: Contest) -> _Ruling | None:
 def judge_gates(policy: Policy, gates: Sequence[GateResult]) -> Decision | None:
     """Return the decision that gates alone take: the first failure, else a required gate that is unavailable."""
     by_name = {gate.gate: gate for gate in gates}
-    ordered = [by_name[name] for name in GATES if name in by_name]
+    ordered = [by_name[name] for name in gates_of(policy) if name in by_name]
     for gate in ordered:
         if gate.result == "fail":
             return Decision("rollback", f"gate {gate.gate}", gate.reason or "failed")
@@ -247,7 +247,7 @@ def behind_first(policy: Policy, found: Decision, since_first: Mapping[str, floa
 def _skew(policy: Policy, changes: Mapping[str, float]) -> _Ruling | None:
     """Refuse a gain that is gone where experts are uneven, as they are in training."""
     lost = [f"{shape} {changes[shape]:+.3f} %" for shape in policy.skewed_shapes if changes.get(shape, 1.0) <= 0]
-    return ("rollback", "R11 skew", f"no gain with uneven experts: {', '.join(lost)}") if lost else None
+    return ("rollback", "R3 skew", f"no gain with uneven experts: {', '.join(lost)}") if lost else None
 
 
 def _chain(policy: Policy, best: Times | None, candidate: Times) -> _Ruling | None:

@@ -6,16 +6,17 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import Environment
-from kopt_kb.runners.candidate.job import Executor, Job
+import kopt_kb.launch
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.answers import Environment
+from kopt_kb.launch.candidate.job import Executor, Job
 from kopt_kb.tuning.jobs import refuse_missing
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 
 __all__ = ["ProductOf", "harness_digest", "read_machine"]
 
-ProductOf = Callable[[str], str | None]
-"""Device name → platform id of the product, empty for a name that no page has, None where names say nothing."""
+ProductOf = Callable[[str], str]
+"""Device name → platform id of the product, empty for a name that no page has."""
 
 
 def read_machine(
@@ -26,7 +27,7 @@ def read_machine(
     Args:
         executor: Runs the child.
         job: What it runs, of the kind `environment`.
-        product_of: Looks the device's name up; None: nobody looks.
+        product_of: Looks the device's name up; None: nobody looks, and the machine is no known product.
         of_project: Whether a project's own benchmark measures.
 
     Raises:
@@ -40,7 +41,7 @@ def read_machine(
         last = outcome.printed.strip().splitlines()[-1:] or [""]
         printed = f": {last[0][:200]}" if last[0] else ""
         raise BadInput(f"the environment run ended with {outcome.outcome}{printed}", where=executor.name, code="KB423")
-    product = None if product_of is None else product_of(answer.device)
+    product = "" if product_of is None else product_of(answer.device)
     harness = harness_digest(of_project=of_project)
     return EnvironmentRecorded(
         answer.device, answer.uuid, answer.driver, answer.clocks, answer.versions, harness, product
@@ -49,13 +50,10 @@ def read_machine(
 
 def harness_digest(*, of_project: bool = False) -> str:
     """Return the hash of the code that measures; of a project, of the code that runs and reads its benchmark."""
-    import kopt_kb.kernels
-    import kopt_kb.runners
-
-    kernels, runners = Path(next(iter(kopt_kb.kernels.__path__))), Path(next(iter(kopt_kb.runners.__path__)))
+    launch = Path(next(iter(kopt_kb.launch.__path__)))
     names = ("timing.py", "verification.py", "output_file.py")
-    rooms = (runners / "candidate", runners / "replay", kernels / "record")
-    files = (*(kernels / name for name in names), *(file for room in rooms for file in room.glob("*.py")))
+    rooms = (launch / "candidate", launch / "judge", launch / "record")
+    files = (*(launch / "kernel" / name for name in names), *(file for room in rooms for file in room.glob("*.py")))
     if of_project:
-        files = tuple(sorted((runners / "project").glob("*.py")))
+        files = tuple(sorted((launch / "project").glob("*.py")))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()

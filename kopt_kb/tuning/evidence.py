@@ -9,22 +9,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
+from kopt_kb.analysis.ir.machine.targets import Progress, evaluate_targets
 from kopt_kb.analysis.profile import KernelProfile
 from kopt_kb.analysis.readers.read import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.verdict import Verdict
-from kopt_kb.deadline import left_s
-from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.declared import kernel_name
+from kopt_kb.base.errors import KoptError, MissingTool
+from kopt_kb.base.wire import JSON, canonical
+from kopt_kb.launch.candidate.answers import ReportEvidence
+from kopt_kb.launch.compile.request import OpCase
+from kopt_kb.launch.counts import limits
+from kopt_kb.launch.counts.pruning import PruneOptions, Removed, prune
+from kopt_kb.launch.counts.static_profile import compile_kernel
+from kopt_kb.launch.kernel.declared import kernel_name
+from kopt_kb.launch.machine.report_file import unpack_report
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.problem.work import Work
-from kopt_kb.runners.candidate.answers import ReportEvidence
-from kopt_kb.runners.report_file import unpack_report
-from kopt_kb.static.pruning import Removed
+from kopt_kb.sandbox.deadline import left_s
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import JSON, canonical
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 
 __all__ = ["IsaEvidence", "ReportOrigin", "ResourceGate", "read_evidence", "worst_progress"]
@@ -116,10 +119,6 @@ class ResourceGate:
         Raises:
             TimeoutError: It is not judged by that moment of `time.monotonic`.
         """
-        from kopt_kb.kernels.compile.request import OpCase
-        from kopt_kb.static.limits import limits_of
-        from kopt_kb.static.pruning import PruneOptions, prune
-
         shapes = {format_shape(shape): shape for shape in self.shapes}
         with tempfile.TemporaryDirectory(prefix="kb-limits-") as folder:
             file = Path(folder) / kernel_name(source)
@@ -130,7 +129,7 @@ class ResourceGate:
                     {"shape": list(cases)},
                     lambda config: cases[str(config["shape"])],
                     self.platform.identity.target,
-                    limits_of(self.platform),
+                    limits.limits_of(self.platform),
                     PruneOptions(min(len(cases), os.cpu_count() or 1), _COMPILE_S, ends_at=ends_at),
                 )
                 left_s(ends_at)  # what the end cut off is no fault of the source
@@ -146,9 +145,7 @@ class ResourceGate:
         Raises:
             TimeoutError: It is not read by that moment of `time.monotonic`.
         """
-        from kopt_kb.kernels.compile.pool import CompilePool
-        from kopt_kb.kernels.compile.request import OpCase
-        from kopt_kb.static.static_profile import compile_kernel
+        from kopt_kb.launch.compile.pool import CompilePool
 
         by_shape: dict[str, list[dict[str, JSON]]] = {}
         judged: list[Progress] = []

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
-from kopt_kb.analysis.roofline.recorded import DRAM
-from kopt_kb.kernels.op_options import clashes
-from kopt_kb.problem.work import Work
+from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
+from kopt_kb.launch.candidate.job import JobKind
+from kopt_kb.launch.kernel.op_options import clashes
 from kopt_kb.quantity.readable import duration
-from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
-from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.lint import LintFinding, lint_source
+from kopt_kb.tuning.parts import gate_named
 from kopt_kb.tuning.policy import Gate
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.floors import cache_bytes, floor_s
 
 __all__ = ["GateContext", "cache_bytes", "floor_s", "judge", "lint_kernel"]
 
@@ -37,6 +37,8 @@ class GateContext:
             recognised: any.
         cold: Whether caches are flushed before each timed run.
         lint: Judges a source that is no single kernel file; None: the lint of kernel files does.
+        current: The round of the candidate.
+        files: Path → text of the incumbent's files, and of the candidate's.
     """
 
     source: bytes
@@ -49,6 +51,8 @@ class GateContext:
     framework: str = ""
     cold: bool = True
     lint: Callable[[bytes], GateResult] | None = None
+    current: Round | None = None
+    files: Callable[[], tuple[Mapping[str, str], Mapping[str, str]]] = lambda: ({}, {})
 
 
 def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]]:
@@ -57,7 +61,10 @@ def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]
         "lint": _lint, "limits": _limits, "build": _build, "correctness": _correctness,
         "timing": _timing, "roofline": _roofline, "evidence": _evidence,
     }  # fmt: skip
-    return judges[gate](context)
+    if gate in judges:
+        return judges[gate](context)
+    result, runs = gate_named(gate).judge(context)
+    return replace(result, gate=gate), runs
 
 
 _NO_ANSWER = "the run gave no answer"
@@ -125,12 +132,12 @@ def _roofline(context: GateContext) -> _Judged:
         return GateResult("roofline", "pass", "simulated: nothing is compared with a roof"), ()
     floors = floor_s(context.workspace, cold=context.cold)
     if not floors:
-        return GateResult("roofline", "unavailable", "no documented roof is known"), ()
+        return GateResult("roofline", "unavailable", "no floor is known"), ()
     for shape, times in context.times().items():
         fastest = min(times)
         if fastest < floors.get(shape, 0.0):
             took, least = duration(fastest), duration(floors[shape])
-            text = f"{shape} took {took}, less than the {least} that documented roofs allow: {_BELOW}"
+            text = f"{shape} took {took}, less than the {least} that any route allows on documented rates: {_BELOW}"
             return GateResult("roofline", "fail", text), ()
     return GateResult("roofline", "pass"), ()
 
@@ -139,7 +146,7 @@ _BELOW = (
     "no kernel does that, so the work is counted wrongly (options or shape of the problem), the kernel does not do it "
     "all, or a page of the product is wrong; `kb roofline` cites the roof's rows"
 )
-"""What a time below a documented roof can mean, and where to look."""
+"""What a time below its floor can mean, and where to look."""
 
 
 def _evidence(context: GateContext) -> _Judged:
@@ -149,42 +156,3 @@ def _evidence(context: GateContext) -> _Judged:
     if not isinstance(ran.result, ReportEvidence):
         return GateResult("evidence", "unavailable", ran.failure() or ran.unable or _NO_ANSWER), (ran.run,)
     return context.evidence(ran.result), (ran.run,)
-
-
-def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
-    """Return shape → least possible seconds under documented roofs; shapes without a known roof are left out.
-
-    The larger of useful operations over the documented peak, and compulsory bytes over the documented bandwidth, less
-    what the last cache may keep: of what a kernel wrote, and of what it read where caches were warm.
-
-    Args:
-        workspace: Rooflines and specs.
-        cold: Whether caches were flushed before each run, so that everything that is read comes from memory.
-    """
-    cache = cache_bytes(workspace)
-    floors = {}
-    for roofline in workspace.rooflines:
-        least = [roofline.least_s(roof.name, "documented") for roof in roofline.ceilings if roof.is_engine]
-        memory = roofline.ceiling(DRAM)
-        if memory is not None and (per_s := memory.per_s("documented")):
-            least.append(_moved_at_least(roofline.work, cache, cold=cold) / per_s)
-        times = [time for time in least if time is not None]
-        if times:
-            floors[roofline.shape] = float(max(times))
-    return floors
-
-
-def _moved_at_least(work: Work, cache: Fraction, *, cold: bool) -> Fraction:
-    """Return the bytes that device memory moves in any case."""
-    total = Fraction(work.amount_under(DRAM))
-    written = sum(moved.compulsory.value for moved in work.bytes if (moved.level, moved.direction) == (DRAM, "write"))
-    if cold:
-        return total - written + max(written - cache, Fraction(0))
-    return max(total - cache, Fraction(0))
-
-
-def cache_bytes(workspace: WorkspaceState) -> Fraction:
-    """Return the capacity of the last cache, in bytes; 0 when it is unknown."""
-    caches = ("llc_capacity", "l2_capacity")
-    rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in caches]
-    return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from kopt_kb.errors import MissingTool
+from kopt_kb.base.errors import MissingTool
+from kopt_kb.launch.candidate.answers import Answer, Unable
+from kopt_kb.launch.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.problem.ops import trials as trials_of
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Answer, Unable
-from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
 from kopt_kb.tuning.options import Settings
 
 __all__ = ["NO_GPU_FIX", "JobFiles", "Ran", "job_of", "refuse_missing"]

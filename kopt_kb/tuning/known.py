@@ -13,11 +13,11 @@ from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, RoofUse, roof_uses
 from kopt_kb.analysis.rules.categories import CategoryRow, ranked_categories
 from kopt_kb.analysis.rules.table import LIMITERS
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.tuning.references import ReferenceText, references_of
 from kopt_kb.tuning.stops import representative
 from kopt_kb.wiki.places import PageToRead
-from kopt_kb.wire import JsonMap, Wire
 from kopt_kb.workspace.journal.direction_events import ReviewHeld
 from kopt_kb.workspace.journal.setup_events import ProfileRead, ReachableMeasured, SpecRow
 from kopt_kb.workspace.ledger import LedgerEntry

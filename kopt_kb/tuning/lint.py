@@ -6,25 +6,28 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from kopt_kb.analysis.frameworks import (
     FOREIGN_ENTRIES,
-    FRAMEWORKS,
     aliases,
     dotted_name,
     framework_named,
+    frameworks,
+    kernel_marks,
     kernels_of,
     marks_of,
     missing,
 )
-from kopt_kb.kernels.declared import has_header, kernel_name
+from kopt_kb.base.wire import Wire
+from kopt_kb.doors.table import behind
+from kopt_kb.launch.kernel.declared import has_header, kernel_name
 from kopt_kb.tuning.decision import GateResult
-from kopt_kb.wire import Wire
 
 __all__ = ["LintFinding", "LintedFile", "lint_files", "lint_source"]
 
-_EXEMPT = {"reference", "make_inputs", "static_cases", "training_step"}
+_UNTIMED = frozenset({"reference", "make_inputs", "static_cases"})
 """Functions that are never timed."""
 _LIBRARIES = {
     "flashinfer", "flash_attn", "xformers", "vllm", "aiter", "liger_kernel", "apex", "transformer_engine", "cupy",
@@ -48,10 +51,16 @@ _PREFIXES = ("scaled_dot_product", "conv", "native_", "fused_", "cudnn", "miopen
 _LAYERS = {"RMSNorm", "LayerNorm", "Softmax", "Linear", "MultiheadAttention", "CrossEntropyLoss", "CUDAGraph"}
 _METHODS = _FUNCTIONS - {"compile", "linear"}
 _DYNAMIC = {"exec", "eval", "compile", "__import__", "vars", "globals", "locals"}
-_MARKS = {framework.mark for framework in FRAMEWORKS.values()} | {"cutlass.cute.jit"}
 _KEYS = {"id", "data_ptr"}
 _NEIGHBOUR = "imports a neighbouring file: the kernel must stand alone"
 _CACHES = {"lru_cache", "cache", "WeakKeyDictionary", "WeakValueDictionary"}
+
+
+@cache
+def _untimed() -> frozenset[str]:
+    """Return the functions that nobody times: the core's, and those that gates of packs call."""
+    gates = (gate for _, part in behind("loop_parts") for gate in part.gates)
+    return _UNTIMED.union(*(gate.untimed for gate in gates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +100,9 @@ def lint_source(
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
-    names = _aliases(tree)
+    names, marks = _aliases(tree), kernel_marks()
     kernels = {
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and marks_of(node, names) & _MARKS
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and marks_of(node, names) & marks
     }
     findings = {finding for finding in _imports(tree) if standalone or finding.what != _NEIGHBOUR}
     for node in _timed(tree, kernels | ({"__init__"} if foreign else set())):
@@ -113,7 +122,7 @@ def _of_header(source: bytes, framework: str) -> tuple[LintFinding, ...]:
     except (SyntaxError, ValueError) as error:
         return (LintFinding(getattr(error, "lineno", None) or 1, "is not valid Python"),)
     named = framework_named(framework)
-    known = [named] if named is not None else list(FRAMEWORKS.values())
+    known = [named] if named is not None else list(frameworks())
     findings = set(_imports(tree))
     if not any(kernels_of(source, one) for one in known):
         marks = " or ".join(one.mark for one in known)
@@ -139,7 +148,7 @@ def _timed(tree: ast.Module, kernels: set[str]) -> Iterator[ast.AST]:
             for inner in top.body:
                 if not (isinstance(inner, ast.FunctionDef) and inner.name == "__init__"):
                     yield from ast.walk(inner)
-        elif not (isinstance(top, ast.FunctionDef) and top.name in _EXEMPT | kernels):
+        elif not (isinstance(top, ast.FunctionDef) and top.name in _untimed() | kernels):
             yield from ast.walk(top)
 
 
@@ -186,7 +195,7 @@ def _call(node: ast.Call, names: dict[str, str]) -> Iterator[LintFinding]:
 def _reference(node: ast.Attribute | ast.Name, names: dict[str, str]) -> Iterator[LintFinding]:
     dotted = dotted_name(node, names)
     first, last = dotted.split(".")[0], dotted.rsplit(".", 1)[-1]
-    if dotted in _EXEMPT and isinstance(node.ctx, ast.Load):
+    if dotted in _untimed() and isinstance(node.ctx, ast.Load):
         yield LintFinding(node.lineno, f"uses {dotted}, which is never timed and may call any library")
     elif last in {"__dict__", "__matmul__"}:
         yield LintFinding(node.lineno, f"goes around names by {last}")
@@ -212,9 +221,9 @@ def _lacks_kernel(source: bytes, framework: str, entries: tuple[str, ...]) -> st
     known = framework_named(framework)
     if known is not None:
         return missing(source, known, entries)
-    if framework or any(not missing(source, known, entries) for known in FRAMEWORKS.values()):
+    if framework or any(not missing(source, known, entries) for known in frameworks()):
         return ""
-    return f"{entries[-1]} starts no kernel of {', '.join(framework.name for framework in FRAMEWORKS.values())}"
+    return f"{entries[-1]} starts no kernel of {', '.join(framework.name for framework in frameworks())}"
 
 
 def _dead(tree: ast.Module, kernels: set[str]) -> Iterator[LintFinding]:
@@ -243,7 +252,7 @@ def lint_files(old: Mapping[str, str], new: Mapping[str, str], *, caches: bool =
     Args:
         old: The baseline's files, path → text.
         new: The candidate's files.
-        caches: Whether a cache by identity is a finding; where Rule 11 judges caches it is not.
+        caches: Whether a cache by identity is a finding; where a gate of a pack judges caches it is not.
     """
     changed = sorted(path for path, text in new.items() if old.get(path) != text)
     judged = [path for path in changed if path.endswith(".py")]

@@ -9,7 +9,8 @@ from typing import Literal, get_args
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.policy import ALWAYS, Policy
-from kopt_kb.workspace.journal.campaign_events import StopReason
+from kopt_kb.workspace.journal.campaign_events import CoreStopReason, StopReason
+from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -197,7 +198,7 @@ NEXT: Mapping[State, frozenset[State]] = {
 }
 """State → states that a step may reach from it besides itself and REPORT; from REPORT only a new start leads on."""
 
-_ALL: frozenset[StopReason] = frozenset(get_args(StopReason))
+_ALL: frozenset[StopReason] = frozenset(get_args(CoreStopReason))
 _USER: frozenset[StopReason] = frozenset({"user"})
 
 EXITS: Mapping[State, frozenset[StopReason]] = {
@@ -213,7 +214,10 @@ EXITS: Mapping[State, frozenset[StopReason]] = {
     State.ROLLBACK: _ALL,
     State.REPORT: frozenset(),
 }
-"""State → reasons that lead from it to REPORT; `exits` narrows to the policy's, and straight after the baseline."""
+"""State → reasons that lead from it to REPORT; `exits` narrows to the policy's, and straight after the baseline.
+
+Where all do, those of packs do too.
+"""
 
 _STRAIGHT_AFTER_BASELINE: frozenset[StopReason] = frozenset({"user", "exhausted"})
 
@@ -223,7 +227,9 @@ def exits(state: WorkspaceState, policy: Policy) -> frozenset[StopReason]:
 
     Straight after the baseline only the user ends it, or that nobody has a hypothesis: then there is no round to do.
     """
-    allowed = EXITS[state_of(state)] & (ALWAYS | set(policy.stop_reasons))
+    here = EXITS[state_of(state)]
+    of_packs = {reason for reason in policy.stop_reasons if pack_of(reason)} if here == _ALL else set()
+    allowed = (here | of_packs) & (ALWAYS | set(policy.stop_reasons))
     last = state.attempts[max(state.attempts)]
     straight = last.is_baseline and last.accepted and last.decided is not None
     return allowed & _STRAIGHT_AFTER_BASELINE if straight else allowed

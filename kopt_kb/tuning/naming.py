@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.errors import KoptError
-from kopt_kb.runners.project.backends import backend_of, language_of
-from kopt_kb.runners.project.file import CampaignTable
-from kopt_kb.runners.project.paths import select
-from kopt_kb.tuning.branches import repository_of
-from kopt_kb.workspace.gitrun import Git
+from kopt_kb.base.errors import KoptError
+from kopt_kb.launch.project.backends import backend_of, language_of
+from kopt_kb.launch.project.file import CampaignTable
+from kopt_kb.launch.project.paths import select
+from kopt_kb.sandbox.gitrun import Git, repository_around
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 from kopt_kb.workspace.state import WorkspaceState
@@ -79,8 +78,7 @@ def _named(state: WorkspaceState, project: ProjectAdapter | None, store: ObjectS
     tips = tips_path(where or root.resolve().parent / HISTORY, state.task.target, op, backend)
     upstream, branch = "", ""
     if project is not None:
-        found = repository_of(project.root)
-        upstream = found.text("rev-parse", "--verify", "HEAD", missing="") if found is not None else ""
+        upstream = _commit_of(project.root)
         wanted = {"auto": f"optimize/{name}", "none": ""}.get(table.git_branch, table.git_branch)
         branch = wanted if upstream and table.git_commit else ""
     files = _extracted(project, store) if project is not None and table.execution_mode == "workspace" else {}
@@ -108,3 +106,12 @@ def _extracted(project: ProjectAdapter, store: ObjectStore) -> dict[str, str]:
         except (OSError, KoptError):
             continue  # a protected place may lie outside the project, or not be there yet
     return blobs
+
+
+def _commit_of(root: Path) -> str:
+    """Return the commit that a project's repository stands at; empty without one that can be read."""
+    try:
+        git = repository_around(root)
+        return git.text("rev-parse", "--verify", "HEAD", missing="") if git is not None else ""
+    except KoptError:
+        return ""

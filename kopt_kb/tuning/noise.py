@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import Sample, Timing
-from kopt_kb.runners.candidate.job import Job
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.answers import Sample, Timing
+from kopt_kb.launch.candidate.job import Job
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.campaign_events import Blocked

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.runners.candidate.job import PruningRules
+from kopt_kb.base.wire import Wire
+from kopt_kb.launch.candidate.job import PruningRules
 from kopt_kb.tuning.decision import GateResult
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import Invocation, PlanMade
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class CampaignOptions:
         tips: File of earlier experience; read once, guidance and no evidence.
         say: Called with a line of progress.
         project: The project that candidates are files of; None: a candidate is one kernel file.
-        plan: Of policy autopilot: file of the analysis and the order of steps; recorded as the campaign begins.
+        plan: What a pack has it follow: file of the analysis and the order of steps; recorded as the campaign begins.
         launch: What a later start needs to ask and run the same again; kept with the campaign, read by nobody here.
     """
 

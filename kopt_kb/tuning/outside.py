@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.deadline import LATE_S, left_s
-from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.files import read_words
-from kopt_kb.kernels.declared import kernel_name
-from kopt_kb.process import ChildLimits, environment, run
+from kopt_kb.base.errors import BadInput, KoptError
+from kopt_kb.base.files import read_words
+from kopt_kb.base.wire import WireError, read
+from kopt_kb.launch.kernel.declared import kernel_name
+from kopt_kb.sandbox.deadline import LATE_S, left_s
+from kopt_kb.sandbox.process import ChildLimits, environment, run
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.proposals import EvidenceAsked, Proposal, ProposerAnswer, ProposerView
-from kopt_kb.wire import WireError, read
 
-__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "git_apply", "proposal_from_json"]
+__all__ = ["CommandProposer", "PlanProposer", "apply_patch", "proposal_from_json"]
 
 _MOST_PLAN_BYTES = 4 << 20
 """Size above which a plan is refused."""
 
 _BODIES = ("source", "patch", "files")
 """An answer has one of these."""
-_GIT_S = 60.0
 """Seconds a proposer has to end by itself after its time."""
 
 
@@ -222,7 +220,7 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
     Raises:
         BadInput: It touches another path, does more than change text, or does not apply.
     """
-    from kopt_kb.tuning.patch import paths_of  # only where there is a patch: it knows projects
+    from kopt_kb.tuning.patch import git_apply, paths_of  # only where there is a patch: it knows projects
 
     touched = set(paths_of(patch, name))
     editable = kernel_name(source)
@@ -233,26 +231,6 @@ def apply_patch(source: bytes, patch: str, name: str) -> bytes:
         path.write_bytes(source)
         git_apply(Path(folder), patch, name)
         return path.read_bytes()
-
-
-def git_apply(base: Path, patch: str, name: str) -> None:
-    """Apply a unified diff to the files of a folder.
-
-    Raises:
-        BadInput: git is not there, or says why it does not apply: its first line; the others follow from it.
-    """
-    level = "-p1" if re.search(r"^(?:--- a/|\+\+\+ b/|diff --git a/)", patch, re.MULTILINE) else "-p0"
-    env = {"GIT_CEILING_DIRECTORIES": str(base.parent), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-    text = patch if patch.endswith("\n") else f"{patch}\n"
-    command = ["git", "apply", level, "--whitespace=nowarn", "-"]
-    try:
-        done = run(command, env=env, limits=ChildLimits(_GIT_S), feed=text.encode(), folder=base)
-    except OSError as error:
-        raise BadInput(f"git is needed to apply a patch: {error}", where=name, code="KB121") from error
-    if done.code:
-        reason = next(iter(done.stderr.decode(errors="replace").strip().splitlines()), "")[:200]
-        what = f"the patch does not apply: {reason}"
-        raise BadInput(what, where=name, fix="make it of the incumbent", code="KB427")
 
 
 def _refused(what: str, where: str) -> BadInput:

@@ -7,13 +7,13 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.project.file import ProjectFile
-from kopt_kb.runners.project.paths import path_fault
-from kopt_kb.tuning.outside import git_apply
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.project.file import ProjectFile
+from kopt_kb.launch.project.paths import path_fault
+from kopt_kb.sandbox.gitrun import Git, GitError
 from kopt_kb.tuning.proposals import ProposerAnswer
 
-__all__ = ["ForbiddenPathError", "patched_files", "paths_of"]
+__all__ = ["ForbiddenPathError", "git_apply", "patched_files", "paths_of"]
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _FORBIDDEN = {
@@ -143,3 +143,19 @@ def _changed(base: Path, files: Mapping[str, str], name: str) -> dict[str, str]:
     if missing is not None:
         raise ForbiddenPathError(f"the patch deletes {missing!r}", where=name, fix="change texts only")
     return changed
+
+
+def git_apply(base: Path, patch: str, name: str) -> None:
+    """Apply a unified diff to the files of a folder.
+
+    Raises:
+        MissingTool: git is not there.
+        BadInput: Why it does not apply: git's first line; the others follow from it.
+    """
+    level = "-p1" if re.search(r"^(?:--- a/|\+\+\+ b/|diff --git a/)", patch, re.MULTILINE) else "-p0"
+    text = patch if patch.endswith("\n") else f"{patch}\n"
+    try:
+        Git(base).run("apply", level, "--whitespace=nowarn", "-", feed=text.encode())
+    except GitError as error:
+        what = f"the patch does not apply: {error.what.removeprefix('git apply failed: ')[:200]}"
+        raise BadInput(what, where=name, fix="make it of the incumbent", code="KB427") from error

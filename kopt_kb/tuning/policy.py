@@ -1,4 +1,4 @@
-"""What a tuning policy may say, and the policies that ship: thresholds, repeats, gates and stop reasons, as data.
+"""What a tuning policy may say, and the default: thresholds, repeats, gates and stop reasons, as data; packs add more.
 
 docs/tuning.md says how the contradictions of their originals were resolved.
 """
@@ -9,22 +9,27 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import Trust
-from kopt_kb.wire import Wire, read
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire, read
+from kopt_kb.doors import table
+from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.tuning.parts import gate_named, needs_pack
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed, StopReason
+from kopt_kb.workspace.journal.compat import present_policy
+from kopt_kb.workspace.journal.pack_events import PackWord, pack_of
 
 __all__ = [
-    "ALWAYS", "DEFAULT_POLICY", "GATES", "POLICIES", "Gate", "Policy", "confirmed_policy",
-    "policy_named",
+    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "Policy", "confirmed_policy", "default_policy", "gates_of",
+    "known_policy", "policies", "policy_named", "refuse_absent",
 ]  # fmt: skip
 
 ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
 """Reasons that end every campaign: nothing is left to spend, to wait for, to try or to measure."""
 
-Gate = Literal["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
-GATES: tuple[Gate, ...] = get_args(Gate)
-"""All gates in the order in which they are judged."""
+CoreGate = Literal["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
+Gate = CoreGate | PackWord
+GATES: tuple[CoreGate, ...] = get_args(CoreGate)
+"""All gates of the core in the order in which they are judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ class Policy(Wire):
         chain_loss_pct: Most by which an accepted version may fall behind the best accepted one.
         core_shapes: Shapes the regression limit protects; None: all shapes.
         repeats: Repeats that the engine measures.
-        required_gates: Gates whose absence leaves a round unverified.
+        required_gates: Gates whose absence leaves a round unverified; those of packs, as `pack.word`, are judged only
+            where they are required.
         stop_reasons: Reasons that may end a campaign, besides those that end every one.
         stop_scope: Which Stop Condition ends it: the aggregate, or every shape's.
         max_rounds: Rounds after the baseline; None: no limit.
@@ -60,14 +66,16 @@ class Policy(Wire):
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
-        transfer: Whether a gain has to reach a training step (Rule 11): caches by what is new in each step are refused.
         skewed_shapes: Shapes of a grouped product on which experts are uneven; a gain has to be there on each.
+        needs_skew: Whether a project of a grouped product has to name such shapes.
+        named: Whether a campaign gets a name, a manifest and a file of tips; with a branch it does anyway.
         first_loss_pct: Most by which a core shape may fall behind the baseline over all rounds; None: no limit.
         full_gain_pct: The category of an accepted gain below this comes last in the next round.
         last_gain_pct: An accepted gain below this ends the campaign, as a plateau.
         round_s: Seconds that the runs of a round may take together; 0: no limit.
         escalates: Root causes of the best version's profile that hand the campaign to a person.
         branch: Name of a campaign and of its branch, with `{kernel}` and `{date}`; empty: the name that projects get.
+        pack: Pack that brought it; empty: the core.
     """
 
     name: str
@@ -95,21 +103,23 @@ class Policy(Wire):
     least_trust: Trust = "unstated"
     review_rollbacks: int = 2
     close_ledger: bool = False
-    transfer: bool = False
     skewed_shapes: tuple[str, ...] = ()
+    needs_skew: bool = False
+    named: bool = False
     first_loss_pct: float | None = None
     full_gain_pct: float = 0.0
     last_gain_pct: float = 0.0
     round_s: float = 0.0
     escalates: tuple[str, ...] = ()
     branch: str = ""
+    pack: str = ""
 
     def __post_init__(self) -> None:
         """Refuse values that can't be meant; raises `BadInput`."""
         where = f"policy {self.name}"
         if self.repeats < max(1, self.small_gain_repeats) or 2 * self.repeats < self.suspicious_repeats:
             raise BadInput("repeats is below what its own rules need", where=where, fix="raise repeats", code="KB408")
-        if set(self.required_gates) - set(GATES):
+        if any(gate not in GATES and not pack_of(gate) for gate in self.required_gates):
             raise BadInput(
                 "a required gate does not exist", where=where, fix=f"one of {', '.join(GATES)}", code="KB408"
             )
@@ -151,63 +161,60 @@ _GPU_WIKI = Policy(
     least_trust="replayed",
 )  # fmt: skip
 
-_PRIMUS = Policy(
-    name="primus",
-    source="the Primus-Turbo kernel-optimize campaign",
-    small_gain_pct=2.0,
-    small_gain_repeats=3,
-    least_mean_gain_pct=1.0,
-    least_gain_over_deviation=2.0,
-    suspicious_gain_pct=None,
-    suspicious_repeats=1,
-    regression_limit_pct=5.0,
-    note_loss_pct=0.0,
-    chain_loss_pct=1.0,
-    core_shapes=None,
-    repeats=3,
-    required_gates=_REQUIRED,
-    stop_reasons=("target", "hardware_limit", "iterations", "budget", "user", "exhausted", "aborted"),
-    stop_scope="every_shape",
-    max_rounds=119,
-    plateau_rounds=6,
-    plateau_gain_pct=1.0,
-    stagnation_rollbacks=2,
-    escalation_rollbacks=4,
-    hardware_limit_pct=97.0,
-    least_trust="replayed",
-    transfer=True,
-)
-
-_AUTOPILOT = replace(
-    _GPU_WIKI,
-    name="autopilot",
-    source="the coordination playbook: one optimization of a ranked plan at a time",
-    stop_reasons=("target", "hardware_limit", "iterations", "budget", "user", "exhausted", "aborted"),
-)
-
-_CUTILE = replace(
-    _GPU_WIKI,
-    name="cutile",
-    source="the cuTile performance loop: one recipe an iteration",
-    small_gain_pct=2.0,
-    small_gain_repeats=3,
-    regression_limit_pct=0.0,
-    max_rounds=25,
-    plateau_rounds=2,
-    plateau_gain_pct=2.0,
-    first_loss_pct=2.0,
-    full_gain_pct=5.0,
-    last_gain_pct=2.0,
-    round_s=600.0,
-    escalates=("scheduling", "unknown"),
-    branch="cutile-perf-{kernel}-{date}",
-)
-
-POLICIES = {policy.name: policy for policy in (_GPU_WIKI, _PRIMUS, _AUTOPILOT, _CUTILE)}
-"""Name → policy."""
-
 DEFAULT_POLICY = _GPU_WIKI.name
 """Policy when no other is named."""
+
+
+def default_policy() -> Policy:
+    """Return the policy when no other is named, of which others may be variants."""
+    return _GPU_WIKI
+
+
+def policies() -> dict[str, Policy]:
+    """Return name → policy: the core's, then those of packs."""
+    from kopt_kb.doors.loop_words import loop_parts  # the default policy needs no pack
+
+    known = {_GPU_WIKI.name: _GPU_WIKI}
+    for pack, part in loop_parts():
+        for name, make in part.policies.items():
+            if name in known:
+                continue
+            try:
+                known[name] = replace(make(), name=name, pack=pack)
+            except Exception:  # noqa: BLE001, S112 - a stranger's policy that can't be made is none; the others are there
+                continue
+    return known
+
+
+def known_policy(name: str) -> Policy | None:
+    """Return a policy as it ships; None for a name that neither the core nor a usable pack has."""
+    return _GPU_WIKI if name == _GPU_WIKI.name else policies().get(name)
+
+
+def gates_of(policy: Policy) -> tuple[Gate, ...]:
+    """Return the gates that a policy's rounds are judged by, in their fixed order.
+
+    A gate of a pack stands behind the gate of the core that it names, several in the order of the policy.
+
+    Raises:
+        MissingTool: A pack that brings one can't be used.
+    """
+    own = [(name, gate_named(name)) for name in policy.required_gates if pack_of(name)]
+    if not own:
+        return GATES
+    return tuple(name for core in GATES for name in (core, *(name for name, gate in own if gate.after == core)))
+
+
+def refuse_absent(policy: Policy) -> None:
+    """Raise `MissingTool` where a pack that the policy names can't be used."""
+    words = (*policy.required_gates, *policy.stop_reasons)
+    named = [pack for pack in (policy.pack, *map(pack_of, words)) if pack]
+    if not named:
+        return
+
+    for pack in named:
+        if pack not in table.packs().usable:
+            raise needs_pack(pack, f"policy {policy.name}")
 
 
 def policy_named(
@@ -219,14 +226,14 @@ def policy_named(
     without_stops: Collection[str] = (),
     close_ledger: bool = False,
 ) -> Policy:
-    """Return a shipped policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
+    """Return a policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
 
     Raises:
         BadInput: No policy has this name, or a value can't be meant.
     """
-    if name not in POLICIES:
-        raise BadInput(f"no policy {name!r}", where="policy", fix=f"one of {', '.join(POLICIES)}", code="KB400")
-    policy = POLICIES[name]
+    policy = known_policy(name)
+    if policy is None:
+        raise BadInput(f"no policy {name!r}", where="policy", fix=f"one of {', '.join(policies())}", code="KB400")
     if core_shapes is not None:
         policy = replace(policy, core_shapes=core_shapes)
     if max_rounds is not None:
@@ -255,9 +262,9 @@ def policy_named(
 
 
 def confirmed_policy(campaign: CampaignConfirmed | None) -> Policy:
-    """Return the policy a campaign was confirmed with; before that none matters, and it is the default.
+    """Return the policy a campaign was confirmed with, whether its pack is there or not; before that the default.
 
     Raises:
         BadInput: A field of the recorded policy is missing, surplus, or can't be meant.
     """
-    return policy_named(DEFAULT_POLICY) if campaign is None else read(Policy, campaign.policy, where="policy")
+    return _GPU_WIKI if campaign is None else read(Policy, present_policy(campaign.policy), where="policy")

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.answers import Timing
+from kopt_kb.launch.candidate.job import Job, JobKind, Request, RunLimits
+from kopt_kb.launch.project.bundle import bundle, bundle_of, checked_out, files_of
+from kopt_kb.launch.project.file import ProjectFile, read_project
+from kopt_kb.launch.project.paths import changed_files, hash_files, protected_files, select
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Timing
-from kopt_kb.runners.candidate.job import Job, JobKind, Request, RunLimits
-from kopt_kb.runners.project.bundle import bundle, bundle_of, checked_out, files_of
-from kopt_kb.runners.project.file import ProjectFile, read_project
-from kopt_kb.runners.project.paths import changed_files, hash_files, protected_files, select
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.lint import lint_files
 from kopt_kb.tuning.patch import patched_files
@@ -143,7 +143,7 @@ class ProjectAdapter:
         What a project's own benchmark says is reported, and no policy can ask for more of it.
         """
         policy = replace(policy, least_trust="reported")
-        if policy.transfer and self.project.op == "grouped_gemm":
+        if policy.needs_skew and self.project.op == "grouped_gemm":
             policy = replace(policy, skewed_shapes=self._skewed())
         core = self.project.scoring.core_shapes
         if core and policy.core_shapes is None:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
-from kopt_kb.errors import FindingError
+from kopt_kb.base.errors import FindingError
+from kopt_kb.base.wire import JsonMap, Text, Wire, inside
 from kopt_kb.problem.ops.definition import OptionValue
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.known import ProposerKnowledge
 from kopt_kb.tuning.versions import gain_pct
-from kopt_kb.wire import JsonMap, Text, Wire, inside
 from kopt_kb.workspace.journal.campaign_events import ProposalMade, SearchSpace
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState

@@ -10,11 +10,18 @@ from pathlib import Path
 
 from kopt_kb.analysis.frameworks import framework_named
 from kopt_kb.analysis.rules.categories import CATEGORIES
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.declared import DeclarationError, Declared, Variant, kernel_name, packaged_file, read_declared
-from kopt_kb.kernels.op_options import pinned
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.source_config import configs_of, structure_of
+from kopt_kb.launch.kernel.declared import (
+    DeclarationError,
+    Declared,
+    Variant,
+    kernel_name,
+    packaged_file,
+    read_declared,
+)
+from kopt_kb.launch.kernel.op_options import pinned
 from kopt_kb.problem.shapes import parse_shape
-from kopt_kb.runners.source_config import configs_of, structure_of
 from kopt_kb.tuning.proposals import Proposal, ProposerView
 
 __all__ = ["KnobsProposer", "VariantsProposer", "declared_of", "packaged_kernel"]
@@ -33,16 +40,12 @@ def declared_of(source: bytes) -> Declared | None:
             return None
 
 
-_LANGUAGES = {"Triton": "", "CuteDSL": "cute", "cuTile": "cutile", "FlyDSL": "flydsl"}
-"""Framework that the package has kernels in → their folder."""
-
-
 def packaged_kernel(op: str, framework: str = "Triton", options: Mapping[str, object] | None = None) -> bytes | None:
     """Return the package's own kernel file of an operation in a framework, of these options, or None."""
     known = framework_named(framework or "Triton")
-    if known is None or known.name not in _LANGUAGES:
+    if known is None or known.kernels is None:
         return None
-    path = packaged_file(op, _LANGUAGES[known.name])
+    path = packaged_file(op, known.kernels)
     return pinned(path.read_bytes(), op, options or {}) if path is not None else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.tuning.insights import choice_of, open_entries, opportunities, review_due, review_of, taken_up
 from kopt_kb.tuning.known import known_of
 from kopt_kb.tuning.options import CampaignOptions
@@ -17,6 +17,7 @@ from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import Stop, stagnant_categories
 from kopt_kb.workspace.journal.campaign_events import Blocked
 from kopt_kb.workspace.journal.round_events import HypothesisStated
+from kopt_kb.workspace.plans import plan_path, round_plan
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["Proposing"]
@@ -137,8 +138,6 @@ class Proposing:
 
     def _write_plan(self, number: int) -> None:
         """Leave the plan of a round in plans/, unless somebody wrote one; a disk that refuses stops no campaign."""
-        from kopt_kb.workspace.plans import plan_path, round_plan
-
         path = plan_path(self.session.layout, number)
         if not path.exists():
             with suppress(OSError):

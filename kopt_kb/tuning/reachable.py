@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
-from kopt_kb.kernels.declared import packaged_file
+from kopt_kb.launch.candidate.answers import Sample, Timing, Trust
+from kopt_kb.launch.candidate.job import Job
+from kopt_kb.launch.candidate.source_config import with_configs
+from kopt_kb.launch.kernel.declared import packaged_file
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Sample, Timing, Trust
-from kopt_kb.runners.candidate.job import Job
-from kopt_kb.runners.source_config import with_configs
 from kopt_kb.tuning.jobs import JobFiles, Ran
 from kopt_kb.tuning.proposers import declared_of, packaged_kernel
 from kopt_kb.tuning.session import Session

@@ -6,19 +6,19 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from kopt_kb.analysis.isa.model import IsaScan
-from kopt_kb.analysis.isa.scan import scan_text
-from kopt_kb.analysis.isa.targets import Progress, evaluate_targets
+from kopt_kb.analysis.ir.machine.model import IsaScan
+from kopt_kb.analysis.ir.machine.scan import scan_text
+from kopt_kb.analysis.ir.machine.targets import Progress, evaluate_targets
 from kopt_kb.analysis.occupancy.limits import Limits
-from kopt_kb.deadline import left_s
-from kopt_kb.errors import KoptError, MissingTool
-from kopt_kb.kernels.compile.disassemble import sass_of
-from kopt_kb.kernels.record.judge import stored
-from kopt_kb.runners.replay.makers import Made
-from kopt_kb.static.launch_limits import launch_refusal, narrow_matrix
+from kopt_kb.base.errors import KoptError, MissingTool
+from kopt_kb.base.wire import JSON, canonical
+from kopt_kb.launch.compile.disassemble import sass_of
+from kopt_kb.launch.counts.launch_limits import launch_refusal, narrow_matrix
+from kopt_kb.launch.judge.makers import Made
+from kopt_kb.launch.record.judge import stored
+from kopt_kb.sandbox.deadline import left_s
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.evidence import IsaEvidence, worst_progress
-from kopt_kb.wire import JSON, canonical
 
 __all__ = ["RecordGate"]
 

@@ -11,23 +11,20 @@ from dataclasses import dataclass, replace
 
 from kopt_kb.analysis.gap.account import GapCase
 from kopt_kb.analysis.gap.spent import wave_loss_pct
-from kopt_kb.analysis.roofline.reach import empty_launch
-from kopt_kb.errors import KoptError
-from kopt_kb.kernels.record.bounds import check_record
-from kopt_kb.kernels.record.model import LaunchRecord
+from kopt_kb.analysis.roofline.shortest import empty_launch
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import parse
+from kopt_kb.base.wire import read as read_wire
+from kopt_kb.launch.counts.device_facts import device_facts
+from kopt_kb.launch.counts.launch_facts import LaunchFacts, launch_facts
+from kopt_kb.launch.counts.limits import limits_of
+from kopt_kb.launch.record.bounds import check_record
+from kopt_kb.launch.record.model import LaunchRecord
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.static.device_facts import device_facts
-from kopt_kb.static.launch_facts import LaunchFacts, launch_facts
-from kopt_kb.static.limits import limits_of
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wire import parse
-from kopt_kb.wire import read as read_wire
 from kopt_kb.workspace.rounds import Round
 
 __all__ = ["records_of", "with_launches"]
-
-_ALWAYS_S = 0.0
-"""Asked for as if the work were short: an empty launch is part of any time."""
 
 
 def records_of(best: Round, blob: Callable[[str], bytes]) -> dict[str, LaunchRecord]:
@@ -61,10 +58,10 @@ def with_launches(
     if case.platform is None:
         return case
     sources: dict[str, str] = {}
-    empty, owner = empty_launch(case.platform, _ALWAYS_S)
+    empty = empty_launch(case.platform)
     if empty is not None:
         where = ", ".join(str(one.location) for one in empty.citations())
-        sources["empty_launch_s"] = f"an empty launch, by events on {owner} ({where})"
+        sources["empty_launch_s"] = f"an empty launch, by events on {case.platform.id} ({where})"
     facts = None if record is None else _facts(record, case.platform, blob)
     tiles = _tiles(case, config)
     loss = None

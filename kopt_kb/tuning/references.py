@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 from kopt_kb.workspace.journal.disk import read_regular
 
 __all__ = ["ReferenceText", "references_of"]

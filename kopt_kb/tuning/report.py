@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
-from kopt_kb.errors import ExitCode
-from kopt_kb.runners.candidate.answers import Trust
+from kopt_kb.base.errors import ExitCode
+from kopt_kb.base.frames import pandas_frame, polars_frame
+from kopt_kb.base.markup.html import fragment
+from kopt_kb.base.wire import Wire
+from kopt_kb.launch.candidate.answers import Trust
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy, confirmed_policy
+from kopt_kb.tuning.shown import COLUMNS, headline, records_of, report_blocks
 from kopt_kb.tuning.stops import evaluation, not_evaluable
 from kopt_kb.tuning.versions import gain_pct
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import GateJudged
 from kopt_kb.workspace.ledger import LedgerEntry
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Evaluation
+from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.frames import Record
-    from kopt_kb.workspace.workspace import Workspace
+    from kopt_kb.base.frames import Record
 
 __all__ = ["CampaignReport", "RoundLine", "StatedTarget", "campaign_report", "report_of", "stated_targets"]
 
@@ -128,42 +131,32 @@ class CampaignReport(Wire):
     ledger: tuple[LedgerEntry, ...] = ()
 
     def __repr__(self) -> str:
-        from kopt_kb.tuning.shown import headline
-
         return f"CampaignReport({self.state}: {headline(self)[0]})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.html import fragment
-        from kopt_kb.tuning.shown import report_blocks
-
         return fragment(*report_blocks(self))
 
     def records(self) -> list[Record]:
         """Return one row a round and shape."""
-        from kopt_kb.tuning.shown import records_of
-
         return records_of(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return one row a round and shape as a pandas DataFrame; raises `MissingTool` without pandas."""
-        from kopt_kb.frames import pandas_frame
-        from kopt_kb.tuning.shown import COLUMNS
-
         return pandas_frame(self.records(), COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
         """Return the same for polars."""
-        from kopt_kb.frames import polars_frame
-        from kopt_kb.tuning.shown import COLUMNS
-
         return polars_frame(self.records(), COLUMNS)
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a command ends with: a stop that left the aggregate unmet is a finding, a lacking target UNKNOWN."""
+        """What a command ends with: a stop that left the aggregate unmet, or unjudged, is a finding.
+
+        A lacking target is UNKNOWN; simulated times are judged by nothing, as everybody knows who asked for them.
+        """
         if self.route == "roofline":
             return ExitCode.OK if len(self.targets) > len(self.rooflines) else ExitCode.UNKNOWN
-        unmet = self.conditions is not None and not self.conditions.aggregate_met
+        unmet = not self.simulated and (self.conditions is None or not self.conditions.aggregate_met)
         ended = self.stop is not None and (unmet or self.stop.reason == "aborted")
         return ExitCode.FINDING if ended else ExitCode.OK
 
@@ -197,8 +190,6 @@ def campaign_report(workspace: Workspace | str | Path) -> CampaignReport:
     Raises:
         BadInput: There is no workspace, or its journal can't be read.
     """
-    from kopt_kb.workspace.workspace import Workspace
-
     opened = workspace if isinstance(workspace, Workspace) else Workspace.open(workspace)
     state = opened.state()
     return report_of(state, confirmed_policy(state.campaign))

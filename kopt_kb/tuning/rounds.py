@@ -8,24 +8,24 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from kopt_kb.runners.candidate.answers import ReportEvidence, Search, Timing
-from kopt_kb.runners.candidate.job import Job, JobKind, SpaceAsked
-from kopt_kb.runners.source_config import configs_of, with_chosen
-from kopt_kb.tuning.decision import (
-    SUSPICIOUS,
-    Decision,
-    GateResult,
-)
-from kopt_kb.tuning.gates import GateContext, cache_bytes, judge, lint_kernel
+from kopt_kb.base.wire import plain
+from kopt_kb.launch.candidate.answers import ReportEvidence, Search, Timing
+from kopt_kb.launch.candidate.job import Job, JobKind, SpaceAsked
+from kopt_kb.launch.candidate.source_config import configs_of, with_chosen
+from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
+from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
-from kopt_kb.tuning.policy import GATES, Gate, Policy
+from kopt_kb.tuning.parts import gate_named
+from kopt_kb.tuning.policy import Gate, Policy, gates_of
+from kopt_kb.tuning.reachable import floors_of, measure_reachable
 from kopt_kb.tuning.ruling import Ruling, timed_name
 from kopt_kb.tuning.session import Session, says_nothing
+from kopt_kb.tuning.validation_scope import quick_validation
 from kopt_kb.tuning.versions import best_rival, incumbent_name
-from kopt_kb.wire import plain
 from kopt_kb.workspace.journal.campaign_events import LevelChosen
+from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 from kopt_kb.workspace.journal.setup_events import ProfileRead
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
@@ -84,8 +84,6 @@ class RoundWork:
 
     def _floors(self, state: WorkspaceState) -> dict[str, tuple[float, str]]:
         """Return what the machine was seen to reach on each shape, where the policy ends campaigns there."""
-        from kopt_kb.tuning.reachable import floors_of
-
         return floors_of(state) if "hardware_limit" in self.policy.stop_reasons else {}
 
     def validate(self, state: WorkspaceState) -> None:
@@ -104,7 +102,7 @@ class RoundWork:
         if not is_given and current.submitted[current.name].blob == current.incumbent:
             self._end(current, Decision("rollback", "unchanged", ""))
             return
-        for gate in GATES:
+        for gate in gates_of(self.policy):
             if gate not in current.gates:
                 self._judge(state, current, gate)
                 return
@@ -202,7 +200,6 @@ class RoundWork:
         project = self.options.project
         if project is None or not current.number or current.level or not project.has_quick(state):
             return False
-        from kopt_kb.tuning.validation_scope import quick_validation
 
         blobs = (current.submitted[current.name].blob, current.incumbent)
         source, incumbent = (self.session.store.get(blob) for blob in blobs)
@@ -236,23 +233,23 @@ class RoundWork:
         flush = self.settings.flush_bytes
         cold = options.project is None and (not flush or flush >= cache_bytes(state))
         judge = partial(self._resources, current, options.resources) if options.resources is not None else None
-        return GateContext(source, state, state.simulated, run, times, evidence, judge, framework, cold, lint)
+
+        def files() -> tuple[Mapping[str, str], Mapping[str, str]]:
+            incumbent = self.session.store.get(current.incumbent)
+            return state.files_of(incumbent), state.files_of(source)
+
+        return GateContext(
+            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files
+        )
 
     def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
-        """Return what judges a source that is no single kernel file, or whose gain has to reach a training step."""
-        project, judges = self.options.project, self.policy.transfer and current.number > 0
-        if project is None and not judges:
+        """Return what judges a source that is no single kernel file; caches it leaves to a gate that judges them."""
+        project = self.options.project
+        if project is None:
             return None
-        own = None if project is None else partial(project.lint, self.session.store.get(state.rounds[0].incumbent))
-
-        def with_transfer(source: bytes) -> GateResult:
-            from kopt_kb.tuning.transfer import transfer_gate  # few policies hold a gain to a training step
-
-            word = own(source, caches=False) if own is not None else lint_kernel(source, state, state.task.framework)
-            old, new = (state.files_of(one) for one in (self.session.store.get(current.incumbent), source))
-            return transfer_gate(old, new, current, word)
-
-        return with_transfer if judges else own
+        own = [gate_named(name) for name in self.policy.required_gates if pack_of(name)]
+        is_left = current.number > 0 and any(gate.judges_caches for gate in own)
+        return partial(project.lint, self.session.store.get(state.rounds[0].incumbent), caches=not is_left)
 
     def _resources(self, current: Round, judged_by: SourceGate, source: bytes) -> GateResult:
         """Judge what a candidate's compiled code needs, and scan what passes."""
@@ -268,7 +265,7 @@ class RoundWork:
         self, state: WorkspaceState, result: ReportEvidence, kernel: str, version: str, *, is_new: bool = True
     ) -> GateResult:
         """Keep a report and, where it is new, what the rules say of it; return the gate's word."""
-        from kopt_kb.runners.report_file import suffix_of
+        from kopt_kb.launch.machine.report_file import suffix_of
         from kopt_kb.tuning.evidence import ReportOrigin, read_evidence
 
         report = self.session.store.put(result.report)
@@ -333,7 +330,6 @@ class RoundWork:
 
     def reachable(self, state: WorkspaceState) -> None:
         """Time what the machine in force reaches, and say it."""
-        from kopt_kb.tuning.reachable import measure_reachable
 
         def job(sources: JobFiles, shapes: tuple[str, ...], dtype: str) -> Job:
             made = job_of("timing", state.problem, self.settings, self.policy.repeats, sources)

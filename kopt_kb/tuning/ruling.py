@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kopt_kb.runners.candidate.answers import LEVELS, Check, Contest, Timing, Trust
+from kopt_kb.launch.candidate.answers import LEVELS, Check, Contest, Timing, Trust
 from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, judge_gates, unmet, untrusted
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy

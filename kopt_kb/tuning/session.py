@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.deadline import left_s
-from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.candidate.answers import KeptRun, Unable, kept_run
-from kopt_kb.runners.candidate.job import Executor, Job, Outcome
+from kopt_kb.base.errors import BadInput, MissingTool
+from kopt_kb.base.wire import plain
+from kopt_kb.launch.candidate.answers import KeptRun, Unable, kept_run
+from kopt_kb.launch.candidate.job import Executor, Job, Outcome
+from kopt_kb.sandbox.deadline import left_s
+from kopt_kb.sandbox.gitrun import GitError
 from kopt_kb.tuning.jobs import NO_GPU_FIX, Ran, refuse_missing
 from kopt_kb.tuning.options import BudgetSpentError
-from kopt_kb.wire import plain
 from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.fold import Fold
-from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
@@ -28,7 +28,7 @@ from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinished, RunStarted, SnapshotTaken
 from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, refuse_links
-from kopt_kb.workspace.memory import hand_masked
+from kopt_kb.workspace.masks import hand_masked
 from kopt_kb.workspace.rounds import ChildRun, Round
 from kopt_kb.workspace.snapshot import commit_workspace
 from kopt_kb.workspace.state import WorkspaceState

@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.kernels.op_options import clashes
-from kopt_kb.runners.candidate.job import Executor, Job, RunLimits
+from kopt_kb.base.errors import BadInput, KoptError
+from kopt_kb.launch.candidate.job import Executor, Job, RunLimits
+from kopt_kb.launch.kernel.op_options import clashes
 from kopt_kb.tuning.environment import read_machine
 from kopt_kb.tuning.jobs import NO_GPU_FIX
+from kopt_kb.tuning.naming import named_campaign, on_branch
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.session import Session
-from kopt_kb.tuning.tips import without_overfits
+from kopt_kb.tuning.tips import kept_tips
 from kopt_kb.workspace.journal.campaign_events import Blocked, CampaignConfirmed, TipsRead
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.state import WorkspaceState, machine_of
+from kopt_kb.workspace.targets.short import has_targets
 
 __all__ = ["CampaignSetup"]
 
@@ -61,7 +63,7 @@ class CampaignSetup:
         self.session.append(CampaignConfirmed(*own))
         if self.options.plan is not None:
             self.session.append(self.options.plan)
-        if (self.policy.transfer or self.policy.branch) and state.route != "roofline":
+        if (self.policy.named or self.policy.branch) and state.route != "roofline":
             self._name(state)
         if state.route != "roofline":
             self.options.say(f"policy {self.policy.name}, executor {self.executor.name}")
@@ -78,8 +80,6 @@ class CampaignSetup:
 
     def _name(self, state: WorkspaceState) -> None:
         """Record the campaign's name, places and branch."""
-        from kopt_kb.tuning.naming import named_campaign, on_branch
-
         root = Path(self.root)
         named = named_campaign(state, self.options.project, self.session.store, root, self.policy.branch)
         self.session.append(named)
@@ -97,7 +97,7 @@ class CampaignSetup:
         machine = self._machine(platform)
         self.session.append(machine)
         self.options.say(f"device {machine.device}")
-        if machine.product == "":
+        if machine.is_other_than(platform):
             self.options.say(
                 f"no page of the wiki has this device's name: Stop Conditions of {platform} are not evaluable"
             )
@@ -153,9 +153,9 @@ class CampaignSetup:
             raise BadInput(
                 f"tips can't be read: {reason}", where=str(file), fix="name a text file, or none", code="KB111"
             ) from error
-        kept = without_overfits(text) if state.named is not None else text
+        kept = kept_tips(state, text)
         if kept != text:
-            self.options.say("tips that praise what no training step keeps are left out")
+            self.options.say("tips that a gate of the policy would refuse are left out")
         self.session.append(TipsRead(str(file) if kept else None, kept))
 
     def refuse_rounds_by_hand(self, state: WorkspaceState) -> None:
@@ -177,6 +177,5 @@ def _named(machine: EnvironmentRecorded) -> str:
 def _needs(state: WorkspaceState) -> tuple[str, ...]:
     if state.route == "roofline":
         return ()
-    conditions = state.targets.targets if state.targets is not None else ()
-    missing = len(conditions) <= len(state.problem.shapes)
+    missing = not has_targets(state)
     return ("a Stop Condition for every shape: some of its inputs are UNKNOWN",) if missing else ()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from kopt_kb.frames import Record
-from kopt_kb.markup.blocks import Cell, CellText, FactsBlock, PageBlock, TableBlock
-from kopt_kb.quantity.readable import duration, gain, rounded
-from kopt_kb.tuning.report import CampaignReport
+from typing import TYPE_CHECKING
+
+from kopt_kb.base.frames import Record
+from kopt_kb.base.markup.blocks import Cell, CellText, FactsBlock, PageBlock, TableBlock
+from kopt_kb.quantity.readable import duration, gain, reached
+
+if TYPE_CHECKING:
+    from kopt_kb.tuning.report import CampaignReport
+
 
 __all__ = ["COLUMNS", "headline", "records_of", "report_blocks"]
 
@@ -27,7 +32,7 @@ def headline(report: CampaignReport) -> tuple[str, bool | None]:
     met = sum(one.met for one in judged)
     words.append(f"{met} of {len(judged)} targets met")
     if report.conditions.aggregate is not None:
-        words.append(f"achieved over target {rounded(report.conditions.aggregate)} (geometric mean)")
+        words.append(f"achieved over target {reached(report.conditions.aggregate)} (geometric mean)")
     return "; ".join(words), bool(judged) and met == len(judged)
 
 
@@ -65,7 +70,7 @@ def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
                 one.condition.shape,
                 one.condition.target,
                 duration(one.median_s),
-                "-" if one.ratio is None else rounded(one.ratio),
+                reached(one.ratio),
                 "yes" if one.met else "no",
                 Cell(one.level or "unstated", one.record),
             )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kopt_kb.analysis.rules.table import ROOT_CAUSES
+from kopt_kb.tuning.parts import stop_rule_named
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.journal.campaign_events import StopReason
+from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded, ProfileRead
 from kopt_kb.workspace.rounds import Round, standing
@@ -68,7 +70,7 @@ def _other_machine(state: WorkspaceState, best: Round) -> EnvironmentRecorded | 
     seqs = {record.environment for record in best.measured.values() if record.candidate == best.name}
     machines = [state.environments[seq] for seq in sorted(seqs) if seq in state.environments]
     wanted = state.created.platform
-    return next((machine for machine in machines if machine.product is not None and machine.product != wanted), None)
+    return next((machine for machine in machines if machine.is_other_than(wanted)), None)
 
 
 def stop_reason(state: WorkspaceState, policy: Policy) -> Stop | None:
@@ -82,7 +84,16 @@ def stop_reason(state: WorkspaceState, policy: Policy) -> Stop | None:
         return None
     checks = (_target, _hardware_limit, _iterations, _plateau, _escalated)
     stops = (check(state, policy, rounds) for check in checks)
-    return next((stop for stop in stops if stop is not None and stop[0] in policy.stop_reasons), None)
+    found = next((stop for stop in stops if stop is not None and stop[0] in policy.stop_reasons), None)
+    return found or _of_packs(state, policy)
+
+
+def _of_packs(state: WorkspaceState, policy: Policy) -> Stop | None:
+    """Return the first of the policy's stop reasons of packs that is due."""
+    for reason in policy.stop_reasons:
+        if pack_of(reason) and (evidence := stop_rule_named(reason).due(state, policy)):
+            return reason, evidence
+    return None
 
 
 def _no_baseline(state: WorkspaceState, policy: Policy) -> Stop | None:

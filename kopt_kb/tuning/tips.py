@@ -1,4 +1,4 @@
-"""Tips: what decided rounds taught, added to the file of earlier experience once each, and read without over-fits."""
+"""Tips: what decided rounds taught, added to the file of earlier experience once each, and what is read of it."""
 
 from __future__ import annotations
 
@@ -6,52 +6,41 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.doors.loop_part import GainTip
 from kopt_kb.tuning.versions import gain_pct
+from kopt_kb.workspace.gains import gain_checks
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.transfer import bucket_of_round, checked_round
 
-__all__ = ["add_tips", "praised_overfits", "tip_of", "without_overfits"]
-
-_OVERFIT = re.compile(
-    r"\bid\(\s*(?:a|x|activation\w*|grad\w*|dy|\w*scale)\s*\)|weakref\.ref\(|lru_cache"
-    r"|fixed M_per_group|constant M_per_group",
-    re.IGNORECASE,
-)
-_WARNS = re.compile(r"over-?fit|do not retry|anti-pattern|never|refused", re.IGNORECASE)
+__all__ = ["add_tips", "kept_tips", "tip_of"]
 
 
-def praised_overfits(text: str) -> tuple[int, ...]:
-    """Return the lines that offer as useful what no training step keeps; those that warn of it are none."""
-    lines = enumerate(text.splitlines(), 1)
-    return tuple(number for number, line in lines if _OVERFIT.search(line) and not _WARNS.search(line))
-
-
-def without_overfits(text: str) -> str:
-    """Return tips without the lines that praise an over-fit."""
-    praised = set(praised_overfits(text))
-    if not praised:
-        return text
-    return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if number not in praised) + "\n"
+def kept_tips(state: WorkspaceState, text: str) -> str:
+    """Return tips without the lines that a gate of the policy would refuse."""
+    for check in gain_checks(state):
+        text = check.kept_tips(text)
+    return text
 
 
 def tip_of(state: WorkspaceState, attempt: Round, blob: Callable[[str], bytes]) -> str:
     """Return what a round teaches in one line; empty for one that teaches nothing: unverified, open, a confirmation."""
-    stated, decided = attempt.hypothesis, attempt.decided
-    bucket = bucket_of_round(state, attempt, blob)
-    if stated is None or decided is None or bucket is None or decided.decision == "unverified" or state.named is None:
+    stated, decided, named = attempt.hypothesis, attempt.decided, state.named
+    confirms = attempt.proposal is not None and bool(attempt.proposal.confirms)
+    if stated is None or decided is None or attempt.is_baseline or confirms or attempt.name not in attempt.submitted:
         return ""
-    gain = gain_pct(attempt)
-    checked = checked_round(attempt, bucket, gain)
+    if decided.decision == "unverified" or named is None:
+        return ""
+    told = next(
+        (tip for check in gain_checks(state) if (tip := check.tip(state, attempt, blob)) is not None), GainTip()
+    )
     claim = " ".join(stated.claim.split())
-    name = f"({state.named.name} {attempt.name})"
-    if checked.decision == "REJECT-as-overfit":
-        return f"- anti-pattern, benchmark over-fit, do not retry: {claim}; {bucket.word} {name}"
-    shown = f"{gain:+.2f} %" if gain is not None else "not timed"
+    name = f"({named.name} {attempt.name})"
+    if told.refused:
+        return f"- anti-pattern, do not retry: {claim}; {told.refused} {name}"
+    gain = gain_pct(attempt)
+    shown = told.words or (f"{gain:+.2f} %" if gain is not None else "not timed")
     kept = attempt.accepted and attempt.refuted_by is None
-    if kept and checked.bucket == "W1":
-        shown = f"bounded by {bucket.bound_pct:g} % of a step"
     return f"- {'worked' if kept else 'did not work'}: {stated.category}: {claim}; {shown}, {decided.rule} {name}"
 
 

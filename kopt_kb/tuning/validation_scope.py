@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kopt_kb.launch.candidate.answers import Check, Timing
+from kopt_kb.launch.candidate.job import JobKind
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.runners.candidate.answers import Check, Timing
-from kopt_kb.runners.candidate.job import JobKind
 from kopt_kb.tuning.decision import Decision, GateResult, decide
 from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.noise import noise_floor_pct
@@ -23,7 +23,7 @@ from kopt_kb.workspace.targets.conditions import AboveCeilingError, StopConditio
 __all__ = ["FULL_BELOW_PCT", "ValidationScope", "choose_scope", "met_on", "quick_validation", "representative_shapes"]
 
 FULL_BELOW_PCT = 5.0
-"""A gain on the representative shapes below this is validated on all shapes (rule of the Primus-Turbo campaign)."""
+"""A gain on the representative shapes below this is validated on all shapes."""
 
 _FEW, _MANY, _MANY_FROM = 3, 5, 8
 

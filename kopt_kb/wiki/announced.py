@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.names import fold
 from kopt_kb.wiki.tables import rows_under

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.footnotes import Footnote
 from kopt_kb.wiki.resolve import citation_of
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
-from kopt_kb.wire import Wire
 
 __all__ = ["DocumentRef", "NoValue", "RowNote", "Spec", "no_row", "no_value", "spec"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.units import parse_number, unit
 from kopt_kb.wiki.quotes import quote_supports, twice_printed
 from kopt_kb.wiki.row import Row, Source, row_hash

@@ -1,4 +1,4 @@
-"""The check of a whole wiki: every page's faults, the index, names, required rows, and how the rules ended."""
+"""The check of a whole wiki: every page's faults, the index, names, how the rules ended, and what packs ask besides."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from kopt_kb.base.wire import Wire
+from kopt_kb.doors.absent import absent_pack
+from kopt_kb.doors.table import behind
 from kopt_kb.wiki.announced import LIST, list_faults
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import days_to_come
-from kopt_kb.wiki.kin import odd_products, odd_targets
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, expired, page_faults, read_knowledge
 from kopt_kb.wiki.names import Identity
-from kopt_kb.wiki.nothing import wrongly_none
 from kopt_kb.wiki.page import Page, read_page
-from kopt_kb.wiki.repeated import other_quotes
-from kopt_kb.wiki.required import missing
+from kopt_kb.wiki.places import RECORD
 from kopt_kb.wiki.sheet import RuleCheck, Sheet
-from kopt_kb.wiki.sources import RECORD, changed_rows
 from kopt_kb.wiki.tables import table
 from kopt_kb.wiki.wiki import Wiki, WikiNotFound
-from kopt_kb.wire import Wire
 
 __all__ = ["WikiReport", "check_page", "check_wiki", "render_index", "wiki_of"]
 
@@ -38,14 +36,16 @@ class WikiReport(Wire):
         rows: Rows by grade; `-` counts UNKNOWN rows. Facts of target pages are counted once.
         faults: Everything wrong, in page order.
         checks: Outcome of every physics rule on every row.
+        unchecked: What was not checked for want of a pack; None where all was.
     """
 
-    WIRE: ClassVar = ("path", "clean", "pages", "rows=_rows", "outcomes=_outcomes", "faults")
+    WIRE: ClassVar = ("path", "clean", "pages", "rows=_rows", "outcomes=_outcomes", "faults", "unchecked?")
     path: str
     pages: int = 0
     rows: Mapping[str, int] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     checks: tuple[RuleCheck, ...] = ()
+    unchecked: str | None = None
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -134,11 +134,9 @@ def _check_identity(wiki: Wiki, identity: Identity, report: _Draft) -> None:
     sheet = wiki.sheet(identity)
     report.faults += sheet.faults
     report.checks += sheet.checks
-    lacking = missing(sheet, identity.vendor)
-    for key in lacking:
-        report.faults.append(
-            Fault("WK401", identity.path, 0, f"no row for {key}", "write the value, UNKNOWN or NONE with a reason")
-        )
+    for _, check in behind("wiki_checks"):
+        if check.product is not None:
+            report.faults += check.product(identity, sheet)
     _check_pci(sheet, identity, report)
     _count(sheet, report)
 
@@ -201,7 +199,7 @@ def _check_knowledge(wiki: Wiki, report: _Draft) -> None:
 def _knowledge(wiki: Wiki) -> list[KnowledgePage]:
     """Return every page of claims: which has expired depends on the newest day of all."""
     paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
-    return [read_knowledge(wiki.read(path) or b"", path, wiki.targets) for path in paths]
+    return [read_knowledge(wiki.read(path) or b"", path, wiki.targets, wiki.backends) for path in paths]
 
 
 _PLACES = ("hardware", "targets", "measured", "counters", *FOLDERS)
@@ -239,16 +237,23 @@ def check_wiki(wiki: Wiki) -> WikiReport:
     report.faults += list_faults(wiki)
     report.faults += _beside_others(wiki)
     faults = tuple(dict.fromkeys(report.faults))
-    return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks))
+    return WikiReport(str(wiki.root), report.pages, report.rows, faults, tuple(report.checks), _unchecked())
 
 
 def _beside_others(wiki: Wiki) -> Iterator[Fault]:
-    """Yield what is odd about a row beside other pages, the record of what was read, and today."""
-    yield from changed_rows(wiki)
+    """Yield what is odd about a row beside today, other pages, and what the wiki keeps besides pages."""
     for path in (path for folder in _PLACES if folder not in FOLDERS for path in wiki.pages(folder)):
         yield from days_to_come(path, (wiki.page(path) or Page(path)).footnotes)
-    for rule in (odd_targets, odd_products, wrongly_none, other_quotes):
-        yield from rule(wiki)
+    for _, check in behind("wiki_checks"):
+        if check.wiki is not None:
+            yield from check.wiki(wiki)
+
+
+def _unchecked() -> str | None:
+    """Return what was not checked for want of a pack, None where all was."""
+    name = absent_pack("wiki_checks")
+    asked = "pages beside each other, and what each must answer,"
+    return f"{asked} need the pack {name}, which is not installed" if name else None
 
 
 def wiki_of(page: Path) -> Wiki:
@@ -274,7 +279,7 @@ def check_page(wiki: Wiki, page: Path) -> WikiReport:
     owner = next((one for one in wiki.names.identities.values() if one.path == path), None)
     if folder in FOLDERS:
         exists = {one.relative_to(wiki.root).as_posix() for one in wiki.root.rglob("*.md")}
-        report.faults += page_faults(read_knowledge(wiki.read(path) or b"", path, wiki.targets), exists)
+        report.faults += page_faults(read_knowledge(wiki.read(path) or b"", path, wiki.targets, wiki.backends), exists)
         report.faults += [one for one in expired(_knowledge(wiki)) if one.path == path]
     elif owner is not None:
         _check_identity(wiki, owner, report)
@@ -290,4 +295,6 @@ def check_page(wiki: Wiki, page: Path) -> WikiReport:
     report.faults += [fault for fault in wiki.names.faults() if owner is not None and owner.platform in fault.message]
     if folder not in FOLDERS:
         report.faults += [fault for fault in _beside_others(wiki) if fault.path == path]
-    return WikiReport(str(page), 1, report.rows, tuple(dict.fromkeys(report.faults)), tuple(report.checks))
+    return WikiReport(
+        str(page), 1, report.rows, tuple(dict.fromkeys(report.faults)), tuple(report.checks), _unchecked()
+    )

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.answers import Spec, spec
-from kopt_kb.wiki.explain import differing
+from kopt_kb.wiki.differing import differing
 from kopt_kb.wiki.registry import Platform, parse_key
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, asked, canonical_key, fits
-from kopt_kb.wire import Wire
 
 __all__ = ["SideBySide", "SideBySideLine", "compare_platforms"]
 
@@ -73,11 +73,14 @@ class SideBySideLine(Wire):
         )
 
     def ratios(self) -> tuple[float | None, ...]:
-        """Return each value over the first product's; None for words and for lines that are not comparable."""
-        if not self.comparable or any(row is None or row.kind != "value" for row in self.rows):
-            return tuple(None for _ in self.rows)
-        values = [row_value(row) for row in self.rows if row is not None]
-        return tuple(float(value / values[0]) for value in values)
+        """Return each value over the first product's.
+
+        None for words, missing values and where both sheets state a condition in which they differ; a condition that
+        one of them leaves out is in `differs`.
+        """
+        first, *others = self.rows
+        found = [_ratio(first, other) for other in others]
+        return (1.0 if any(one is not None for one in found) else None, *found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,17 @@ class SideBySide(Wire):
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(str(one.id) for one in self.platforms)
+
+
+def _ratio(first: Row | None, other: Row | None) -> float | None:
+    if first is None or other is None or {first.kind, other.kind} != {"value"} or not row_value(first):
+        return None
+    ours, theirs = dict(first.axes), dict(other.axes)
+    for axis in _WEAK:
+        stated = {axes[axis] for axes in (ours, theirs) if axes.get(axis, "unstated") != "unstated"}
+        if len(stated) > 1:
+            return None
+    return float(row_value(other) / row_value(first))
 
 
 def _topic(row: Row) -> str:
@@ -160,7 +174,7 @@ def _alone(platforms: Sequence[Platform], at: int, row: Row) -> SideBySideLine:
 
 
 def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, /, **axes: str) -> SideBySide:
-    """Return the products side by side, every metric or one under conditions.
+    """Return the products side by side, every metric or one under conditions; ceilings of a target are no values.
 
     Args:
         platforms: Two products or more, each once.
@@ -183,7 +197,7 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         platform.refuse_faults(name)
         for row in platform.sheet.chosen().values():
             shown = row.metric == name if name else not row.metric.startswith(("measured", "acceptance"))
-            if shown and fits(dict(row.axes), conditions):
+            if shown and not row.is_ceiling and fits(dict(row.axes), conditions):
                 reread(platform.wiki, row)
                 topics.setdefault(_topic(row), [[] for _ in platforms])[at].append(row)
     order = list(METRICS)

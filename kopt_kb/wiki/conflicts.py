@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.answers import Spec, spec
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.wiki import Wiki
-from kopt_kb.wire import Wire
 
 __all__ = ["Conflict", "Conflicts", "sheet_conflicts", "wiki_conflicts"]
 

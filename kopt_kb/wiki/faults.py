@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.errors import KoptError
-from kopt_kb.wire import Wire
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import Wire
 
 __all__ = ["FAULT_CODES", "Fault", "WikiFaults"]
 

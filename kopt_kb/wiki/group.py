@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.names import fold
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import Wire
 
 __all__ = ["OVERVIEW", "ProductGroup", "group", "members"]
 

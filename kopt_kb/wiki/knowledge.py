@@ -13,11 +13,12 @@ from kopt_kb.wiki.blocks import Outline, TextBlock, is_prose, paired, read_block
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import Footnote, days_to_come, read_footnotes
 from kopt_kb.wiki.names import FrontMatter
+from kopt_kb.wiki.op_ids import OPS
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.sheet import MAX_BYTES
+from kopt_kb.wiki.tables import split_cells
 
 __all__ = [
-    "BACKENDS",
     "FOLDERS",
     "KINDS",
     "OPS",
@@ -39,14 +40,6 @@ FOLDERS: dict[str, str] = {
 }
 """Folder of the wiki to the kind of its pages, in reading order."""
 KINDS: tuple[str, ...] = tuple(FOLDERS.values())
-OPS: tuple[str, ...] = (
-    "gemm", "elementwise", "reduction", "softmax", "rms_norm", "layer_norm", "swiglu", "cross_entropy", "attention",
-    "grouped_gemm",
-    "gelu", "geglu", "moe_gate", "add_rms_norm", "rms_norm_backward", "layer_norm_backward", "cross_entropy_backward",
-    "rope", "transpose", "embedding", "histogram", "scan", "gemv", "batched_gemm", "gemm_bias_act", "int4_gemm",
-    "fp8_gemm", "conv2d", "attention_decode", "mamba_scan",
-)  # fmt: skip
-BACKENDS: tuple[str, ...] = ("triton", "gluon", "tileir", "cutile", "cute", "flydsl", "hip", "ck", "cuda")
 VENDORS = ("nvidia", "amd")
 
 _SECTIONS = {"pitfall": ("Trap", "Symptom", "Why", "What to do")}
@@ -84,7 +77,9 @@ class KnowledgePage:
 _FIELDS = ("title", "kind", "op", "backend", "arch", "versions")
 
 
-def _check_front(page: KnowledgePage, front: FrontMatter, targets: Iterable[str]) -> None:
+def _check_front(
+    page: KnowledgePage, front: FrontMatter, targets: Iterable[str], backends: Iterable[str] | None
+) -> None:
     """Read the fields; an advice page names its limiter and is about everything unless it says otherwise."""
     folder = page.path.split("/", 1)[0]
     defaults: FrontMatter = {"op": ["any"], "backend": ["any"], "arch": ["any"], "versions": "any"}
@@ -95,7 +90,10 @@ def _check_front(page: KnowledgePage, front: FrontMatter, targets: Iterable[str]
     page.title, page.kind, page.versions = (str(given.get(name, "")).strip() for name in ("title", "kind", "versions"))
     if page.kind != FOLDERS.get(folder):
         page.fault("WK501", 1, f"kind {page.kind!r} does not fit the folder", f"write `kind: {FOLDERS.get(folder)}`")
-    for name, allowed in (("op", OPS), ("backend", BACKENDS), ("arch", (*targets, *VENDORS))):
+    words = front.get("backend")
+    said = tuple(one for one in words if isinstance(one, str)) if isinstance(words, list) else ()
+    spoken = said if backends is None or folder == "backends" else tuple(backends)
+    for name, allowed in (("op", OPS), ("backend", spoken), ("arch", (*targets, *VENDORS))):
         page.tags[name] = _tags(page, name, given.get(name), allowed)
     extra = set(front) - {*_FIELDS, *(("limiter",) if folder == "advice" else ())}
     if extra:
@@ -129,8 +127,12 @@ def _check_structure(page: KnowledgePage) -> None:
 
 
 def _is_step(page: KnowledgePage, block: TextBlock) -> bool:
-    """Return whether a block is a step of advice: an instruction, which the claims above it bear out."""
-    return page.kind == "advice" and block.kind == "item" and block.heading == _STEPS
+    """Return whether a block is a step of advice, which the claims above it bear out, or a row that quotes one."""
+    if page.kind != "advice" or block.heading != _STEPS:
+        return False
+    quote = (split_cells(block.text) or [""])[-1]
+    steps = (one.text for one in page.outline.blocks if one.kind == "item" and one.heading == _STEPS)
+    return block.kind == "item" or (bool(quote) and any(quote in " ".join(one.split()) for one in steps))
 
 
 def _check_claims(page: KnowledgePage) -> None:
@@ -191,13 +193,16 @@ def _decode(page: KnowledgePage, data: bytes) -> str | None:
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def read_knowledge(data: bytes, path: str, targets: Iterable[str]) -> KnowledgePage:
+def read_knowledge(
+    data: bytes, path: str, targets: Iterable[str], backends: Iterable[str] | None = None
+) -> KnowledgePage:
     """Return the page with its sections and every fault; never raises for bad content.
 
     Args:
         data: The file's bytes.
         path: Its path relative to the wiki's root.
         targets: Exact targets that `arch` may name.
+        backends: Words that `backend` may name, where the page is none about a backend itself; None: any.
     """
     page = KnowledgePage(path)
     text = _decode(page, data)
@@ -208,7 +213,7 @@ def read_knowledge(data: bytes, path: str, targets: Iterable[str]) -> KnowledgeP
         page.fault("WK501", 1, "no YAML front matter between --- lines", "start the page with it")
         return page
     front, start = front_matter
-    _check_front(page, front, tuple(targets))
+    _check_front(page, front, tuple(targets), backends)
     lines = text.split("\n")
     page.footnotes, bad = read_footnotes(lines, evidence=True)
     for line, message in bad:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.names import Identity
@@ -13,13 +14,12 @@ from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
 from kopt_kb.wiki.vocabulary import asked, canonical_key, fits, metric
-from kopt_kb.wire import Wire
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.frames import Record
+    from kopt_kb.base.frames import Record
 
 __all__ = ["COLUMNS", "Lookup", "lookup"]
 
@@ -33,13 +33,14 @@ class Lookup(Wire):
         unknown: Rows nobody publishes a value for.
         unsupported: NONE rows: the part does not have it.
         rejected: The losing sides of conflicts; shown, never used.
+        ceilings: What the target allows its products at most; no value of this one, which may be cut.
         absent_key: What was asked for when no row answers it at all.
     """
 
     WIRE: ClassVar = (
         "platform=identity.platform", "sku=identity.sku", "vendor=identity.vendor", "arch=identity.arch",
         "target=identity.target", "specs=_specs", "unknown=_unknown", "unsupported=_unsupported", "siblings",
-        "conflicts=_conflicts",
+        "conflicts=_conflicts", "ceilings?=_ceilings",
     )  # fmt: skip
     identity: Identity
     sheet: Sheet
@@ -49,6 +50,7 @@ class Lookup(Wire):
     rejected: tuple[Row, ...]
     siblings: tuple[str, ...]
     absent_key: str = ""
+    ceilings: tuple[Row, ...] = ()
 
     def __repr__(self) -> str:
         values = "1 value" if len(self.specs) == 1 else f"{len(self.specs)} values"
@@ -60,8 +62,8 @@ class Lookup(Wire):
         return f"Lookup({self.identity.platform}: {', '.join(counts)})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.markup.blocks import Cell, TableBlock
-        from kopt_kb.markup.html import fragment
+        from kopt_kb.base.markup.blocks import Cell, TableBlock
+        from kopt_kb.base.markup.html import fragment
 
         rows = tuple(
             (
@@ -79,6 +81,7 @@ class Lookup(Wire):
     def records(self) -> list[Record]:
         """Return one row a wiki row: those with a value, UNKNOWN ones (`state` says so) and those the part lacks."""
         rows = [_record(row, self.source(row)) for row in (*self.specs, *self.unknown, *self.unsupported)]
+        rows += [{**_record(row, self.source(row)), "state": "ceiling"} for row in self.ceilings]
         if self.absent_key:
             values = (self.absent_key, parse_key(self.absent_key)[0], "UNKNOWN", "unknown", "no row in the wiki")
             rows.append(dict(zip(("key", "metric", "value", "state", "document"), values, strict=True)))
@@ -86,13 +89,13 @@ class Lookup(Wire):
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return one row a wiki row as a pandas DataFrame; raises `MissingTool` without pandas."""
-        from kopt_kb.frames import pandas_frame
+        from kopt_kb.base.frames import pandas_frame
 
         return pandas_frame(self.records(), COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
         """Return the same for polars."""
-        from kopt_kb.frames import polars_frame
+        from kopt_kb.base.frames import polars_frame
 
         return polars_frame(self.records(), COLUMNS)
 
@@ -112,6 +115,10 @@ class Lookup(Wire):
     @property
     def _conflicts(self) -> tuple[Spec, ...]:
         return tuple(spec(row, source=self.source(row)) for row in self.rejected)
+
+    @property
+    def _ceilings(self) -> tuple[Spec, ...] | None:
+        return tuple(spec(row, source=self.source(row)) for row in self.ceilings) or None
 
     @property
     def _unknown(self) -> tuple[NoValue, ...]:
@@ -163,7 +170,7 @@ def lookup(platform: Platform, metric_name: str | None = None, /, **axes: str) -
     fitting = [row for row in platform.sheet.rows if name in {None, row.metric} and fits(dict(row.axes), conditions)]
     for row in fitting:
         reread(platform.wiki, row)
-    chosen = [row for row in fitting if row.chosen is not False]
+    chosen = [row for row in fitting if row.chosen is not False and not (row.is_ceiling and row.kind == "value")]
     absent = canonical_key(metric(name), wanted) if name and not chosen else ""
     return Lookup(
         platform.identity,
@@ -174,4 +181,5 @@ def lookup(platform: Platform, metric_name: str | None = None, /, **axes: str) -
         tuple(row for row in fitting if row.chosen is False),
         platform.siblings,
         absent,
+        tuple(row for row in fitting if row.is_ceiling and row.kind == "value" and row.chosen is not False),
     )

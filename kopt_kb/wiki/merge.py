@@ -10,6 +10,7 @@ from kopt_kb.quantity.formula import FormulaError, parse_formula
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.page import Page
+from kopt_kb.wiki.physics import judge
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
 
@@ -84,8 +85,6 @@ def _check_derived(sheet: Sheet) -> None:
 
 
 def _apply_physics(sheet: Sheet) -> None:
-    from kopt_kb.wiki.physics import judge
-
     sheet.checks = list(judge(sheet))
     for check in sheet.checks:
         if check.outcome == "fail":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.faults import Fault
 
 __all__ = ["AmbiguousPlatform", "FrontMatter", "Identity", "NameIndex", "UnknownPlatform", "fold"]

@@ -6,9 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
-__all__ = ["PageToRead", "default_root", "installed_root", "packaged_root"]
+__all__ = ["RECORD", "PageToRead", "default_root", "installed_root", "packaged_root"]
+
+RECORD = "SOURCES.md"
+"""File of a wiki in which a reader of its documents keeps what every row rests on."""
 
 
 def default_root() -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NewType
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
 from kopt_kb.wiki.faults import WikiFaults

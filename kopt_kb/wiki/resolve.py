@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from kopt_kb.quantity import Grade
 from kopt_kb.quantity.citation import Citation, Location
-from kopt_kb.quantity.quantity import Absent, Cited, Derived, Quantity, Unknown
+from kopt_kb.quantity.quantity import Absent, Cited, Derived, Quantity, Unknown, made
 from kopt_kb.quantity.units import UNITS
 from kopt_kb.wiki.faults import Fault, WikiFaults
 from kopt_kb.wiki.indexed import says_what_its_line_says
@@ -66,10 +66,10 @@ def quantity_of(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> Quantity |
     si = Fraction(row.value) * symbol.factor
     grade = cast("Grade", row.grade)
     if row.grade != "derived":
-        return Quantity(si, METRICS[row.metric].dimension, row.unit, Cited(row.key, grade, citation), row.value)
+        return made(si, METRICS[row.metric].dimension, row.unit, Cited(row.key, grade, citation), row.value)
     parents = tuple(_parents(wiki, sheet, row, platform))
     origin = Derived(row.note("formula"), parents, grade, citation, row.key)
-    return Quantity(si, METRICS[row.metric].dimension, row.unit, origin, row.value)
+    return made(si, METRICS[row.metric].dimension, row.unit, origin, row.value)
 
 
 def _parents(wiki: Wiki, sheet: Sheet, row: Row, platform: str) -> list[Quantity]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, read_knowledge
 from kopt_kb.wiki.places import PageToRead
 from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
-from kopt_kb.wire import Wire
 
 __all__ = ["ReadingList", "reading_list"]
 

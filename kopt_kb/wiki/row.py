@@ -59,6 +59,11 @@ class Row:
         tags = {tag for tag, _ in self.notes}
         return True if "chosen" in tags else False if "rejected" in tags else None
 
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether it bounds the products of a target and is no value of one: they may be cut below it."""
+        return self.metric == "ops_per_clock_per_sm" and self.path.startswith("targets/")
+
     def note(self, tag: str) -> str:
         """Return the text of the first note with that tag, or an empty string."""
         return next((text for name, text in self.notes if name == tag), "")

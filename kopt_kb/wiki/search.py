@@ -6,6 +6,7 @@ file, so nothing is ever stale. A folder that can't be written means an index in
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -14,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.base.errors import BadInput, MissingTool
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki import cache
 from kopt_kb.wiki.blocks import read_blocks
 from kopt_kb.wiki.knowledge import FOLDERS, read_knowledge
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.search_filters import Filters, check_filters, vendor_of
 from kopt_kb.wiki.wiki import Wiki
-from kopt_kb.wire import Wire
 
 __all__ = ["Hit", "SearchResult", "search"]
 
@@ -108,8 +109,6 @@ def _fill(connection: sqlite3.Connection, wiki: Wiki, pages: dict[str, bytes]) -
 
 def _store(wiki: Wiki, pages: dict[str, bytes], file: Path) -> sqlite3.Connection | None:
     """Write the index by temporary file and rename, and return it; None where the folder can't be written."""
-    import os
-
     temporary = file.with_suffix(f".{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

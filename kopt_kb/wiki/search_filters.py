@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wiki.knowledge import BACKENDS, KINDS, OPS, VENDORS
+from kopt_kb.base.errors import BadInput
+from kopt_kb.wiki.knowledge import KINDS, OPS, VENDORS
 from kopt_kb.wiki.page import read_front_matter
 from kopt_kb.wiki.wiki import Wiki
 
@@ -66,7 +66,7 @@ def check_filters(wiki: Wiki, given: Filters) -> Filters:
             arch, platform = owners[0].target, owners[0].platform
     return Filters(
         _known("op", given.op, OPS) if given.op else "",
-        _known("backend", given.backend, BACKENDS) if given.backend else "",
+        _known("backend", given.backend, wiki.backends) if given.backend else "",
         arch,
         _known("kind", given.kind, SEARCH_KINDS) if given.kind else "",
         platform,

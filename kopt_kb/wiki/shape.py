@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.check import WikiReport
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.page import read_page

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.places import default_root
 from kopt_kb.wiki.wiki import Wiki
-from kopt_kb.wire import Wire
 
 __all__ = ["NO_DATA", "DataVersion", "data_at", "data_version"]
 

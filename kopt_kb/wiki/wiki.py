@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki import cache
 from kopt_kb.wiki.indexed import front_stands, says_what_its_pages_say
 from kopt_kb.wiki.names import FrontMatter, Identity, NameIndex
@@ -99,6 +99,19 @@ class Wiki:
     def targets(self) -> tuple[str, ...]:
         """Exact targets that have a page."""
         return tuple(path.rsplit("/", 1)[-1].removesuffix(".md") for path in self.pages("targets"))
+
+    @cached_property
+    def backends(self) -> tuple[str, ...]:
+        """Words that `backend:` of a page may hold: the core's, and those of pages about backends."""
+        from kopt_kb.doors.languages import CORE
+        from kopt_kb.wiki.page import read_front_matter
+
+        words = [topic for language in CORE for topic in language.topics]
+        for path in self.pages("backends"):
+            front = read_front_matter((self.read(path) or b"").decode("utf-8", "replace"))
+            given = front[0].get("backend") if front else None
+            words += [str(word) for word in given if word != "any"] if isinstance(given, list) else []
+        return tuple(dict.fromkeys(words))
 
     @cached_property
     def names(self) -> NameIndex:

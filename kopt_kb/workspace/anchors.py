@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from kopt_kb.errors import MissingTool
-from kopt_kb.workspace.gitrun import Git, GitError
+from kopt_kb.base.errors import MissingTool
+from kopt_kb.sandbox.gitrun import Git, GitError
 from kopt_kb.workspace.gitview import TRAILER
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.views.brought import rendered_files
 from kopt_kb.workspace.views.files import ViewError, read_file
 
 __all__ = ["Anchor", "commit_anchors", "latest_view", "open_journal", "refuse_cut"]
@@ -37,8 +38,7 @@ class Anchor:
 def latest_view(layout: Layout) -> Anchor | None:
     """Return the latest event that a rendered file names whose text nobody edited; None without such a file."""
     latest: Anchor | None = None
-    files = (layout.memory.glob("v*.json"), layout.rounds.glob("round-*/summary.md"), layout.logs.glob("*"))
-    for path in (layout.baseline_report, *(path for group in files for path in sorted(group))):
+    for path in rendered_files(layout):
         name = path.relative_to(layout.root).as_posix()
         try:
             view = read_file(layout.root, name)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import JsonMap, Wire, canonical
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
-from kopt_kb.wire import JsonMap, Wire, canonical
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import platform as host
+from collections.abc import Mapping
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
-from kopt_kb.errors import BadInput
-from kopt_kb.installed import version_of
-from kopt_kb.kernels.declared import kernel_name
-from kopt_kb.kernels.op_options import pinned
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.installed import version_of
+from kopt_kb.launch.kernel.declared import kernel_name
+from kopt_kb.launch.kernel.op_options import pinned
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.gitview import commit_event, ensure_repository
@@ -20,10 +21,11 @@ from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import NoteAdded, WikiState, WorkspaceCreated
 from kopt_kb.workspace.kernel_test import KERNEL_TEST, TEST_KERNEL
 from kopt_kb.workspace.layout import Layout, create_workspace
-from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.registration import TimeBounds, rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import RecordedProject, RecordedTask, Route, choose_route
 from kopt_kb.workspace.task import Task, read_demo
 from kopt_kb.workspace.views.readme import new_readme
+from kopt_kb.workspace.views.words import EDITION, unknown_words
 
 __all__ = ["GITIGNORE", "create"]
 
@@ -52,10 +54,27 @@ def create(parent: Path, name: str, task: Task, registry: Registry) -> Layout:
     if missing and not task.allow_unknown:
         raise missing[0].error()
 
+    _check_placeholders(product, found, task.placeholders)
+
     def build(layout: Layout) -> None:
         _fill(layout, name, task, route, product, demo, found)
 
     return create_workspace(parent, name, build)
+
+
+def _check_placeholders(product: Platform, found: list[Roofline], given: Mapping[str, str]) -> None:
+    """Refuse a stand-in for a value that the wiki has, and for one that nothing here needs: neither would be kept."""
+    registered = specs_registered(product, found, {})
+    known = {row.key: row for row in registered.rows}
+    for key in given.keys() - {row.key for row in registered.unknown}:
+        row = known.get(key)
+        if row is not None:
+            value, where = f"{row.value} {row.unit}".strip(), f"{row.citation.path}:L{row.citation.line}"
+            what, fix = f"{key} is known: {value}", "leave it out"
+        else:
+            keys = ", ".join(one.key for one in registered.unknown) or "none"
+            what, where, fix = f"{key} is no UNKNOWN value that this workspace needs", "--placeholder", f"those: {keys}"
+        raise BadInput(what, where=where, fix=fix, code="KB103")
 
 
 def _check_arch(product: Platform, arch: str) -> None:
@@ -89,13 +108,14 @@ def _created(
         project=RecordedProject(str(own.file), str(own.root), project) if own is not None else None,
     )
     problem = {**task.problem.to_json(), "task": recorded.to_json()}
-    versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version()}
+    versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version(), "views": EDITION}
     return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions)
 
 
 def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:
     for missing in unknown_needs(found):
-        text = f"{', '.join(missing.needs)}: UNKNOWN (gpu-wiki not found). {missing.reason}"
+        said = unknown_words(has_row=missing.citation is not None)
+        text = f"{', '.join(missing.needs)}: {said}. {missing.reason}"
         journal.append("note_added", NoteAdded("pitfall", store.put(text.encode()), "kb init"))
 
 
@@ -120,7 +140,9 @@ def _fill(
         aim = task.aim if parse_performance_target(task.aim) is not None else ""
         share = f"the performance target {aim}, a share of the documented roof" if aim else "0.9 x the roof"
         reason = f"{share} of each shape's bound, computed from the registered rows"
-        last = journal.append("target_set", target_set(task.problem, found, reason=reason, by="kb init", aim=aim))
+        bounds = TimeBounds.of(product, found)
+        made = target_set(task.problem, found, reason=reason, by="kb init", aim=aim, bounds=bounds)
+        last = journal.append("target_set", made)
         layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))
     ensure_repository(layout.root, nested=True)
     own = (layout.root / KERNEL_TEST,)

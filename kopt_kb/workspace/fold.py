@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.roofline.recorded import read_rooflines
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.problem import recorded_problem
 from kopt_kb.workspace.journal import campaign_events as campaign
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.journal.compat import present_kind
 from kopt_kb.workspace.journal.events import Event, EventData, ForeignData
+from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.rounds import ACCEPTED, ISA_SCAN, Bench, Candidate, ChildRun, Remark, Round
 from kopt_kb.workspace.route import recorded_task
 from kopt_kb.workspace.state import WorkspaceState, machine_of
@@ -71,6 +73,8 @@ class Fold:
                 _change(state, getattr(data, number), event.t, **{field: data})
             elif kind in _OF_STATE:
                 setattr(state, _OF_STATE[kind], data)
+            elif pack := pack_of(present_kind(event.kind)):
+                state.brought = {**state.brought, pack: {**state.brought.get(pack, {}), event.seq: data}}
 
     def _typed(self, state: WorkspaceState, seq: int, note: setup.NoteAdded) -> EventData:
         """Return what a note of the loop stands for; one that can't be read stays a note, and the state says so."""
@@ -323,7 +327,10 @@ _TAKEN: Mapping[type[EventData], Callable[[WorkspaceState, Event, Any], None]] =
     events.Measured: _measured, events.Decided: _decided,
     events.MemoryMasked: _masked, events.MemoryUnmasked: _unmasked,
 }  # fmt: skip
-"""What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote."""
+"""What each kind of event changes; a resumed campaign changes nothing, nor does what a newer version wrote.
+
+What a pack wrote is handed on as it is: the pack computes from `WorkspaceState.pack_events` what it needs.
+"""
 
 _OF_ROUND: Mapping[type[EventData], tuple[str, str]] = {
     events.HypothesisStated: ("round", "hypothesis"), events.SnapshotTaken: ("version", "snapshot"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
-from kopt_kb.workspace.gitrun import Git, GitError
+from kopt_kb.sandbox.gitrun import Git, GitError
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.events import Event
 

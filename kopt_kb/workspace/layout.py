@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.doors.view import views
 from kopt_kb.workspace.journal.disk import sync_folder
 
 __all__ = ["FOLDER_PREFIX", "Layout", "LayoutError", "create_workspace", "find_layout", "folder_name", "refuse_links"]
@@ -58,20 +59,14 @@ class Layout:
     """The truth: all events."""
     objects = _Below("objects")
     """Blobs by hash."""
-    memory = _Below("memory")
-    """Rendered: one file a version."""
     plans = _Below("plans")
     """Authored: one plan a version."""
     notes = _Below("notes")
     """Authored: whatever people and agents want to remember."""
     profiles = _Below("profiles")
     """Profiler reports."""
-    rounds = _Below("rounds")
-    """Rendered: one folder a round."""
     logs = _Below("logs")
-    """Rendered: trends and the log of the campaign."""
-    baseline_report = _Below("baseline_report.md")
-    """Rendered: the report of the baseline."""
+    """Rendered: logs of the campaign."""
 
     @property
     def kernel(self) -> Path:
@@ -81,12 +76,10 @@ class Layout:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """All folders below the root."""
-        return (self.objects, self.memory, self.plans, self.notes, self.profiles, self.rounds, self.logs)
-
-    def memory_file(self, version: int) -> Path:
-        """`memory/v<version>.json`."""
-        return self.memory / f"v{version}.json"
+        """All folders below the root, those of views that packs bring among them."""
+        own = (self.objects, self.plans, self.notes, self.profiles, self.logs)
+        brought = (self.root / folder for _, view in views() for folder in view.folders)
+        return tuple(dict.fromkeys((*own, *brought)))
 
 
 def folder_name(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 from kopt_kb.workspace.journal.direction_events import Opportunity, OpportunityState
 from kopt_kb.workspace.rounds import Round
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
+from kopt_kb.analysis.roofline.floor import ComputeFloor, compute_floor
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.analysis.roofline.shortest import ShortestTime, shortest_time, target_s
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
@@ -17,7 +20,14 @@ from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.workspace.journal import setup_events as events
 
-__all__ = ["citation_of", "registered_rows", "rooflines", "specs_registered", "target_set"]
+__all__ = [
+    "TimeBounds",
+    "citation_of",
+    "registered_rows",
+    "rooflines",
+    "specs_registered",
+    "target_set",
+]
 
 
 _ALWAYS = (
@@ -28,6 +38,24 @@ _ALWAYS = (
     "blocks_per_sm", "cache_line", "board_power", "compute_capability", "gfx_target",
 )  # fmt: skip
 """Limits that decide about tiles, occupancy and footprints: registered with every workspace of the platform."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBounds:
+    """What is known of the times of a problem beside its roofs.
+
+    Attributes:
+        shortest: Shapes whose target is shorter than this have no condition.
+        floors: The least time of the products of each shape, in order; None for shapes without any.
+    """
+
+    shortest: ShortestTime
+    floors: tuple[ComputeFloor | None, ...]
+
+    @classmethod
+    def of(cls, platform: Platform, found: Iterable[Roofline]) -> TimeBounds:
+        """Return the bounds of each shape on a product."""
+        return cls(shortest_time(platform), tuple(compute_floor(one.work, platform) for one in found))
 
 
 def rooflines(
@@ -99,33 +127,65 @@ def _condition(target: RoofTarget, shape: str) -> events.Target | None:
 
 
 def target_set(
-    problem: Problem, found: Sequence[Roofline], *, reason: str, by: str, supersedes: int | None = None, aim: str = ""
+    problem: Problem,
+    found: Sequence[Roofline],
+    *,
+    reason: str,
+    by: str,
+    supersedes: int | None = None,
+    aim: str = "",
+    bounds: TimeBounds | None = None,
 ) -> events.TargetSet:
     """Return the event that sets one condition a shape, where its inputs are known, and the aggregate.
 
-    `aim` is the performance target in words that the rooflines carry, kept so that an audit can compute them again.
+    Args:
+        problem: Whose shapes.
+        found: The roofline of each shape.
+        reason: Why, in words.
+        by: Who sets them.
+        supersedes: Event of the targets that they replace.
+        aim: The performance target in words that the rooflines carry, kept so that an audit can compute them again.
+        bounds: What no target and no time may be below, to be recorded; None leaves both out.
     """
-    conditions = []
+    conditions, short = _conditions(problem, found, None if bounds is None else bounds.shortest)
+    sides = {one.bound for one in found}
+    keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
+    work: dict[str, object] = {"rooflines": [one.to_json() for one in found]}
+    if aim:
+        work["performance_target"] = aim
+    if bounds is not None:
+        floors = zip(problem.shapes, bounds.floors, strict=True)
+        work["floors"] = {format_shape(shape): None if one is None else one.to_json() for shape, one in floors}
+    if short and bounds is not None:
+        work["too_short"] = {"shapes": short, "than": bounds.shortest.what}
+    return events.TargetSet(
+        work=work,
+        ceiling_keys=keys,
+        bound=sides.pop() if len(sides) == 1 else "mixed",
+        targets=tuple(conditions),
+        supersedes=supersedes,
+        reason=reason,
+        by=by,
+    )
+
+
+def _conditions(
+    problem: Problem, found: Sequence[Roofline], shortest: ShortestTime | None
+) -> tuple[list[events.Target], list[str]]:
+    """Return the conditions, the aggregate last, and the shapes whose target is too short for one."""
+    conditions, short = [], []
     for shape, one in zip(problem.shapes, found, strict=True):
-        condition = _condition(one.target, format_shape(shape))
-        if condition is not None:
+        condition, at_target = _condition(one.target, format_shape(shape)), target_s(one)
+        if condition is not None and at_target is not None and shortest is not None and at_target < shortest.seconds:
+            short.append(format_shape(shape))
+        elif condition is not None:
             conditions.append(condition)
     grades = tuple(sorted({grade for one in conditions for grade in one.grades}))
     if conditions:
         conditions.append(
             events.Target(events.AGGREGATE, ">=", "1", "", "geomean of achieved / target", "1", grades, None)
         )
-    bounds = {one.bound for one in found}
-    keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
-    return events.TargetSet(
-        work={"rooflines": [one.to_json() for one in found], **({"performance_target": aim} if aim else {})},
-        ceiling_keys=keys,
-        bound=bounds.pop() if len(bounds) == 1 else "mixed",
-        targets=tuple(conditions),
-        supersedes=supersedes,
-        reason=reason,
-        by=by,
-    )
+    return conditions, short
 
 
 def unknown_needs(found: Iterable[Roofline]) -> tuple[Unknown, ...]:

@@ -12,15 +12,22 @@ from typing import ClassVar
 from kopt_kb.analysis.frameworks import vendors_of
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, parse_performance_target
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import open_journal
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, TargetSet
-from kopt_kb.workspace.registration import rooflines, specs_registered, target_set, unknown_needs
+from kopt_kb.workspace.registration import (
+    TimeBounds,
+    rooflines,
+    specs_registered,
+    target_set,
+    unknown_needs,
+)
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.render import RenderReport, render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -112,9 +119,11 @@ def wiki_roots(state: WorkspaceState, wikis: Sequence[str] = ()) -> tuple[str | 
 
 def factor_in_force(state: WorkspaceState) -> Fraction:
     """Return the share of the roof the targets in force ask for."""
-    factors = (
-        [target.factor for target in state.targets.targets if target.quantity != AGGREGATE] if state.targets else []
-    )
+    if state.targets is None:
+        return TARGET_FACTOR
+    factors = [target.factor for target in state.targets.targets if target.quantity != AGGREGATE]
+    if not factors and too_short(state.targets):  # no condition holds it, the recorded rooflines do
+        return Fraction(str(state.rooflines[0].target.factor)).limit_denominator(10**6)
     return Fraction(factors[0]) if factors else TARGET_FACTOR
 
 
@@ -169,7 +178,9 @@ def set_targets(
         if missing:
             raise missing[0].error()
         old = {key: row.placeholder for key, row in state.unknown.items() if row.placeholder}
-        made = _targets(state, problem, found, words, reason=reason, by=by)
+        earlier, bounds = state.targets_seq or None, TimeBounds.of(product, found)
+        made = target_set(problem, found, reason=reason, by=by, supersedes=earlier, aim=words, bounds=bounds)
+        made = replace(made, work={**made.work, "problem": problem.to_json()})
         if new.framework:
             made = replace(made, work={**made.work, "framework": new.framework})
         journal.append("specs_registered", specs_registered(product, found, old))
@@ -212,11 +223,3 @@ def _aims(state: WorkspaceState, factor: Fraction | None, aim: str | None) -> tu
     if parse_performance_target(words) is not None:
         return TARGET_FACTOR, words
     return (TARGET_FACTOR if aim is not None else factor_in_force(state)), ""
-
-
-def _targets(
-    state: WorkspaceState, problem: Problem, found: list[Roofline], aim: str, *, reason: str, by: str
-) -> TargetSet:
-    earlier = state.targets_seq or None
-    made = target_set(problem, found, reason=reason, by=by, supersedes=earlier, aim=aim)
-    return replace(made, work={**made.work, "problem": problem.to_json()})

@@ -73,7 +73,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: attempt n is version n, memory/v<n>.json and, in folders named as the first seed has it, round-<n+1>.
+    """One round: attempt n is version n and, in folders named as the first seed has it, round-<n+1>.
 
     The first accepted one is the baseline. Every event that changes a round makes a new one: a state that was read
     stays as it was.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from kopt_kb.analysis.frameworks import FRAMEWORKS, framework_named, functions_of, kernels_of
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import Sha256, Wire, plain, read
+from kopt_kb.analysis.frameworks import framework_named, frameworks, functions_of, kernels_of
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Sha256, Wire, plain, read
 
 __all__ = [
     "LOGIC",
@@ -135,7 +135,7 @@ def _holds(source: bytes, framework: str) -> bool:
 def _no_logic(source: bytes, framework: str) -> tuple[str, str] | None:
     """Return why a file can't start the route pytorch and what to do; None when it can."""
     if framework_named(framework) is None:
-        known = ", ".join(one.name for one in FRAMEWORKS.values())
+        known = ", ".join(one.name for one in frameworks())
         return f"kernels of {framework} can't be recognised in a Python file", f"the route pytorch knows {known}"
     try:
         lacking = [name for name in LOGIC if name not in functions_of(source)]

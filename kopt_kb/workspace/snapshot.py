@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kopt_kb.sandbox.gitrun import Git
 from kopt_kb.workspace.fold import fold
-from kopt_kb.workspace.gitrun import Git
 from kopt_kb.workspace.gitview import commit_event, commit_showing
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular

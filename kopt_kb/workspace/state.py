@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.workspace.journal import campaign_events as loop
 from kopt_kb.workspace.journal import direction_events as direction
 from kopt_kb.workspace.journal import round_events as events
 from kopt_kb.workspace.journal import setup_events as setup
+from kopt_kb.workspace.journal.events import EventData, ForeignData
 from kopt_kb.workspace.ledger import LedgerEntry, ledger_of
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, ChildRun, Round
 from kopt_kb.workspace.route import RecordedTask, Route
@@ -77,6 +78,7 @@ class WorkspaceState:
         stopped: The end, None while the campaign is open.
         current: Number of the round that began last.
         unread: Sequence number → why, of notes of the loop in an old journal that can't be read.
+        brought: Pack → sequence number → event that it brought, `ForeignData` where it can't be read here.
         hand_masks: Number → reason of what people masked in files; set by who reads the files.
     """
 
@@ -120,6 +122,7 @@ class WorkspaceState:
     stopped: loop.Stopped | None = None
     current: int = 0
     unread: Mapping[int, str] = field(default_factory=dict)
+    brought: Mapping[str, Mapping[int, EventData]] = field(default_factory=dict)
     hand_masks: Mapping[int, str] = field(default_factory=dict)
 
     # ---- the workspace ---------------------------------------------------------------------------
@@ -145,9 +148,25 @@ class WorkspaceState:
         """Return path → text of a version; raises `BadInput` where a project's blob is none."""
         if self.task.project is None:
             return {"kernel.py": data.decode("utf-8", "replace")}
-        from kopt_kb.runners.project.bundle import files_of  # kernel files are no bundles
+        from kopt_kb.launch.project.bundle import files_of  # kernel files are no bundles
 
         return files_of(data)
+
+    # ---- packs -----------------------------------------------------------------------------------
+
+    def pack_events(self, pack: str) -> Mapping[int, EventData]:
+        """Return sequence number → event of a pack, typed; none that this environment can't read."""
+        own = self.brought.get(pack, {})
+        return {seq: data for seq, data in own.items() if not isinstance(data, ForeignData)}
+
+    @property
+    def unread_events(self) -> Mapping[str, tuple[int, ...]]:
+        """Pack → sequence numbers of its events that can't be read here."""
+        found = {
+            pack: tuple(seq for seq, data in own.items() if isinstance(data, ForeignData))
+            for pack, own in self.brought.items()
+        }
+        return {pack: seqs for pack, seqs in found.items() if seqs}
 
     # ---- rounds ----------------------------------------------------------------------------------
 
@@ -271,11 +290,6 @@ class WorkspaceState:
     def simulated(self) -> bool:
         """Whether the campaign runs on the simulator."""
         return self.campaign is not None and self.campaign.simulated
-
-    @property
-    def judges_transfer(self) -> bool:
-        """Whether the campaign's policy asks that gains reach a training step."""
-        return self.campaign is not None and self.campaign.policy.get("transfer") is True
 
     @property
     def noise(self) -> Mapping[str, setup.NoiseMeasured]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
-from kopt_kb.files import read_input
-from kopt_kb.kernels.cuda.header import read_header
-from kopt_kb.kernels.declared import has_header
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.files import read_input
+from kopt_kb.launch.cuda.header import read_header
+from kopt_kb.launch.kernel.declared import has_header
 from kopt_kb.problem.problem import Problem
 
 __all__ = ["ProjectCapture", "Task", "declared_op", "read_demo"]
@@ -39,7 +39,7 @@ class Task:
 
     Attributes:
         platform: Name of the exact product.
-        framework: Language of the kernel, such as Triton, CuteDSL, HIP.
+        framework: Language of the kernel, such as Triton, CUDA, HIP.
         kernel_demo: File of the kernel or PyTorch logic to start from; copied to kernel.py. None: roofline only.
         problem: Operation, shapes, storage type, tolerance.
         arch: Architecture the user named; must be the platform's. Empty: derived from the platform.

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.base.errors import BadInput, KoptError
+from kopt_kb.packs.curate.lint.lint import LEVELS, Linter
 from kopt_kb.wiki.group import group
-from kopt_kb.wiki.lint.lint import LEVELS, Linter
 from kopt_kb.wiki.lookup import lookup
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.version import data_version

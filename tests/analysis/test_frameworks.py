@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.frameworks import FRAMEWORKS, Framework, framework_named, kernels_of, missing
+from kopt_kb.analysis.frameworks import framework_named, frameworks, kernel_marks, kernels_of, missing
+from kopt_kb.doors import table
+from kopt_kb.doors.language import Language
+from kopt_kb.doors.pack import Pack
 
 TRITON = b"""
 import triton
@@ -24,40 +27,14 @@ def launch(x, *, config=None, out=None):
     scale[(1,)](x, 1, BLOCK=16)
     return x
 """
-CUTE = b"""
-import cutlass.cute as cute
+MINE = b"""
+import mine
 
-@cute.kernel
+@mine.kernel
 def device(a):
     pass
 
-@cute.jit
-def host(a):
-    device(a).launch(grid=(1, 1, 1), block=(1, 1, 1))
-
-def launch(x, *, config=None, out=None):
-    host(x)
-    return x
-"""
-TILE = b"""
-import cuda.tile as ct
-
-@ct.kernel
-def device(a):
-    pass
-
-def launch(x, *, config=None, out=None):
-    ct.launch(None, (1,), device, (x,))
-    return x
-"""
-FLY = b"""
-import flydsl.compiler as flyc
-
-@flyc.kernel
-def device(a):
-    pass
-
-@flyc.jit
+@mine.jit
 def host(a):
     device(a).launch(grid=(1,), block=(1,))
 
@@ -78,28 +55,33 @@ def launch(x, *, config=None, out=None):
 """
 
 
-def named(name: str) -> Framework:
+@pytest.fixture(autouse=True)
+def _mine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pack with one language, whose kernels are launched by a method."""
+    mine = Language("My DSL", "a test's", mark="mine.kernel", inner_marks=("mine.jit",))
+    monkeypatch.setattr(table, "packs", lambda: table.Packs({"mine": Pack("mine", "mine", languages=(mine,))}, ()))
+
+
+def named(name: str) -> Language:
     """The framework of a name that is known."""
     found = framework_named(name)
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize(
-    ("name", "source"), [("Triton", TRITON), ("CuteDSL", CUTE), ("cuTile", TILE), ("FlyDSL", FLY), ("Gluon", GLUON)]
-)
+@pytest.mark.parametrize(("name", "source"), [("Triton", TRITON), ("Gluon", GLUON), ("My DSL", MINE)])
 def test_each_framework_knows_its_own_kernels_only(name: str, source: bytes) -> None:
     """A file of one framework is complete for it and lacks a kernel of every other."""
     assert missing(source, named(name)) == ""
-    for other in FRAMEWORKS.values():
+    for other in frameworks():
         if other.name != name:
             assert f"no {other.name} kernel" in missing(source, other)
 
 
-@pytest.mark.parametrize("name", ["cute dsl", "CuTe-DSL", "CUTEDSL"])
+@pytest.mark.parametrize("name", ["my dsl", "My-DSL", "MYDSL"])
 def test_spelling_does_not_matter(name: str) -> None:
     """Case, spaces and dashes are ignored; HIP is none of these."""
-    assert named(name).name == "CuteDSL"
+    assert named(name).name == "My DSL"
     assert framework_named("HIP") is None
 
 
@@ -140,3 +122,7 @@ def test_all_packaged_kernels_are_triton_kernels(repo_root: Path) -> None:
     for path in files:
         assert missing(path.read_bytes(), named("Triton")) == "", path.name
         assert kernels_of(path.read_bytes(), named("Triton"))
+
+
+def test_marks_of_kernels_and_of_what_they_call() -> None:
+    assert kernel_marks() == {"triton.jit", "triton.experimental.gluon.jit", "mine.kernel", "mine.jit"}

@@ -1,17 +1,16 @@
 """Whatever a user gives and wherever the output leads: one line, an exit code of the contract, never a traceback.
 
-The table holds words that work for every command; the walk puts something hostile in the place of each, adds each
+Every command declares words that it works with; the walk puts something hostile in the place of each, adds each
 option with hostile values, and lets the output fail.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import importlib
 import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,99 +19,14 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.cli.main import COMMANDS, Parser, main
-from tests.conftest import PRODUCT, TARGET
+from kopt_kb.cli.commands import every_command
+from kopt_kb.cli.kit.parser import leaves
+from kopt_kb.cli.main import main
+from tests.contract.sample import first_examples, make_sample
 
-INIT = ["--platform", "H20", "--op", "rms_norm", "--shape", "256x256", "--dtype", "bf16", "--framework", "triton"]
 WORK = ["--platform", "H20", "--op", "rms_norm", "--shape", "64x64", "--dtype", "bf16"]
-WORDS: dict[str, list[str]] = {
-    "lookup": ["H20"],
-    "list": [],
-    "compare": ["H20", "MI300X"],
-    "search": ["softmax"],
-    "route knowledge": ["--op", "gemm"],
-    "route task": ["write a softmax kernel"],
-    "route plan": ["plan.txt"],
-    "route kernels": ["kernels.json"],
-    "route remote": ["--ssh", "node7"],
-    "route exports": ["text.py"],
-    "wiki check": ["wiki"],
-    "wiki changes": ["wiki", "wiki"],
-    "wiki conflicts": [],
-    "wiki diff": ["table.csv"],
-    "wiki import-check": ["folder"],
-    "wiki sources": ["wiki"],
-    "wiki index": ["wiki"],
-    "wiki new": ["H999", "--target", "sm_00", "--into", "wiki"],
-    "wiki copy": ["copy"],
-    "wiki site": ["--out", "site"],
-    "export peaks": ["H20", "--for", "csv", "--output", "peaks.csv"],
-    "lint-text": ["report.csv"],
-    "roofline": WORK,
-    "count": ["nothing.py"],
-    "compile": ["nothing.py", "--target", "sm_90"],
-    "upgrade": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--to", "python3", "--target", "sm_90"],
-    "tileir check": [],
-    "tileir classify": ["nothing.py"],
-    "tileir apply": ["nothing.py", "--output", "made.py"],
-    "tileir run": ["nothing.py", "--output", "made.py"],
-    "tileir bench": ["nothing.py", "--prepared", "nothing.py"],
-    "cutile check": ["nothing.py"],
-    "cutile ir": ["nothing.py", "--shape", "2x2", "--target", "sm_90"],
-    "cutile read": ["nothing.log"],
-    "cutile causes": ["nothing.log"],
-    "cutile recipes": ["nothing.py", "--output", "made.py"],
-    "record": ["nothing.py", "--shape", "2x2", "--dtype", "bf16", "--target", "sm_90", "--out", "made"],
-    "isa": ["kernel.sass"],
-    "occupancy": ["--platform", "H20", "--threads", "128"],
-    "init": ["other", *INIT],
-    "memory init": ["ws"],
-    "memory create": ["ws", "--category", "a", "--claim", "b", "--rationale", "c"],
-    "memory read": ["ws"],
-    "memory update": ["ws", "--version", "0", "--set", "notes=a"],
-    "memory mask": ["ws", "--version", "0", "--reason", "a"],
-    "memory unmask": ["ws", "--version", "0", "--reason", "a"],
-    "memory summary": ["ws"],
-    "memory latest": ["ws"],
-    "memory list": ["ws"],
-    "render": ["ws"],
-    "workspace set": ["ws", "--target-factor", "0.8", "--reason", "a", "--by", "b"],
-    "workspace plan": ["ws"],
-    "workspace note": ["ws", "--topic", "user", "--text", "a"],
-    "audit": ["ws"],
-    "profile read": ["report.csv"],
-    "profile run": ["--dry-run", "--tool", "ncu", "--", "echo"],
-    "profile diff": ["report.csv", "report.csv"],
-    "profile gap": ["report.csv"],
-    "profile roofline": ["report.csv"],
-    "profile explain": ["memory-bandwidth"],
-    "explain": [],
-    "completion": ["bash"],
-    "doctor": [],
-    "verify kernel": ["empty", "--shape", "2x2", "--dtype", "bf16"],
-    "verify record": ["folder"],
-    "verify source": ["text.py"],
-    "verify transfer": ["text.py"],
-    "tune run": ["ws", "--simulate"],
-    "tune resume": ["ws", "--simulate"],
-    "tune step": ["ws", "--simulate"],
-    "tune status": ["ws"],
-    "tune report": ["ws"],
-    "tune stop": ["ws"],
-    "tune dismiss": ["ws", "--opportunity", "v0:verdict:dram", "--reason", "a"],
-    "tune patch": ["ws"],
-    "tune bundle": ["ws", "--output", "new.kbb"],
-    "graph check": ["text.py", "--function", "f"],
-    "graph write": ["text.py", "--function", "f", "--out", "graph.py"],
-    "suite": ["folder", "--platform", "T10", "--out", "suite", "--simulate"],
-    "bench bandwidth": [],
-    "bench ceilings": ["--dry-run"],
-    "bench page": ["text.json", "--platform", "T10", "--wiki", "wiki", "--read", "2026-01-01"],
-    "bench kernel": ["ws", "--dry-run"],
-    "bench utilization": ["ws"],
-    "bench record": ["folder", "folder"],
-    "mcp": [],
-}
+FIRST = first_examples()
+WORDS = {leaf: shlex.split(one.words)[len(leaf.split()) :] for leaf, one in FIRST.items()}
 HOSTILE = [
     "nothing", "folder", "empty", "binary", "deep.json", "text.json", "text.py", "bad\udcff", "x" * 5000, "nul\0", "…",
     "-1", "nan", "1e400", "", "/dev/zero", "/proc/self/mem", "text.py/below",
@@ -123,47 +37,16 @@ SLOW = {
 }  # fmt: skip
 """Commands that take their time: each word and option meets every fourth of the hostile words, all of them together."""
 
-LATE = {"bench bandwidth", "record"}
+LATE = {leaf for leaf, one in FIRST.items() if one.needs}
 """Commands that load torch, here or in a child, before they look at anything else: their words are not varied."""
 
-
-def _leaves(name: str) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    module = importlib.import_module(f"kopt_kb.cli.{'list_' if name == 'list' else name.replace('-', '_')}")
-    parser = Parser(prog=f"kb {name}")
-    module.add_arguments(parser)
-    below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    if not below:
-        yield name, parser
-    for word, sub in (below[0].choices if below else {}).items():
-        yield f"{name} {word}", sub
-
-
-LEAVES = {leaf: parser for name in COMMANDS for leaf, parser in _leaves(name)}
+LEAVES = {leaf: parser for _, command in every_command() for leaf, parser in leaves(command).items()}
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, repo_root: Path) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small wiki, a workspace, a report, and files that are nothing."""
-    root = tmp_path_factory.mktemp("hostile")
-    for folder in ("wiki/hardware/nvidia", "wiki/targets", "folder/inside"):
-        (root / folder).mkdir(parents=True)
-    (root / "wiki/targets/sm_00.md").write_text(TARGET)
-    (root / "wiki/hardware/nvidia/t10.md").write_text(PRODUCT)
-    (root / "empty").touch()
-    (root / "binary").write_bytes(bytes(range(256)) * 8)
-    (root / "deep.json").write_text("[" * 100_000)
-    (root / "text.json").write_text("{}")
-    (root / "text.py").write_text("x = 1\n\n\ndef f(a):\n    return a\n")
-    (root / "plan.txt").write_text("Recommendations:\n1. [High] Enable FlashAttention\n")
-    (root / "kernels.json").write_text('{"kernels": [{"name": "k"}]}')
-    (root / "table.csv").write_text("platform,metric,value,unit\nH20,memory_capacity,96,GB\n")
-    (root / "kernel.sass").write_text("Function : a\n  /*0000*/  EXIT ;\n")
-    report = (repo_root / "tests/data/zoo/compute.csv").read_text().splitlines(keepends=True)
-    (root / "report.csv").write_text("".join(report[:4]))
-    demo = str(repo_root / "kernels/rms_norm.py")
-    assert main(["init", "made", *INIT, "--kernel-demo", demo, "--parent", str(root)]) == 0
-    (root / "kernel_opt_made").rename(root / "ws")
-    return root
+    return make_sample(tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture
@@ -198,7 +81,7 @@ def _variants(leaf: str) -> Iterator[list[str]]:
 
 
 def test_the_table_names_every_command() -> None:
-    """A command that is new gets its words here."""
+    """Each declares an example of each of its sub-commands."""
     assert set(WORDS) == set(LEAVES)
 
 
@@ -258,21 +141,13 @@ def _run(words: list[str], here: Path, **environment: str) -> subprocess.Complet
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "leaf",
-    [
-        "init",
-        "wiki copy",
-        "wiki index",
-        "wiki new",
-        "wiki site",
-        "render",
-        "workspace set",
-        "workspace note",
-        "memory create",
-        "audit",
-    ],
-)
+WRITING = (
+    "init", "wiki copy", "wiki index", "wiki new", "wiki site", "render", "workspace set", "workspace note",
+    "memory create", "audit",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("leaf", [leaf for leaf in WRITING if leaf in WORDS])
 def test_a_read_only_folder_is_one_line(leaf: str, here: Path) -> None:
     """What writes is refused with the file; what only reads goes on."""
     for path in (here, *here.rglob("*")):

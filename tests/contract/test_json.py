@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kopt_kb.cli.main import main
+from tests.contract.sample import examples, golden_file, golden_files
 from tests.demo_kernel import DEMO
 
-GOLDEN = Path(__file__).parent / "golden"
-
-COMMANDS: dict[str, tuple[int, list[str]]] = {
+DECLARED = {one.golden: (pack, one) for pack, one in examples() if one.golden}
+CORE: dict[str, tuple[int, list[str]]] = {
     "list": (0, ["list"]),
     "lookup": (0, ["lookup", "T10"]),
     "lookup_metric": (0, ["lookup", "T10", "memory_bandwidth"]),
@@ -26,10 +27,6 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "lookup_ambiguous": (2, ["lookup", "T10", "memory_bandwith"]),
     "compare": (0, ["compare", "T10", "T10_PRO", "peak_compute", "dtype=fp16"]),
     "search": (0, ["search", "bus", "--kind", "hardware", "--arch", "sm_00"]),
-    "route": (0, ["route", "knowledge", "--arch", "sm_00"]),
-    "wiki_conflicts": (0, ["wiki", "conflicts"]),
-    "wiki_diff": (1, ["wiki", "diff", "TABLE"]),
-    "wiki_check": (1, ["wiki", "check", "ROOT"]),
     "roofline_bare": (0, ["roofline", "--platform", "T10", "--flops", "1e9", "--bytes", "1e9", "--dtype", "fp32", "--engine", "vector"]),
     "roofline_op": (0, ["roofline", "--platform", "T10", "--op", "rms_norm", "--shape", "8192x4096", "--dtype", "bf16"]),
     "roofline_unknown": (4, ["roofline", "--platform", "T10", "--op", "gemm", "--shape", "64x64x64", "--dtype", "bf16"]),
@@ -37,6 +34,9 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "audit": (0, ["audit", "kernel_opt_norm"]),
     "audit_foreign": (1, ["audit", "LOG", "--platform", "T10"]),
 }  # fmt: skip
+"""Name of the golden file → exit code and words, besides those that commands declare as examples."""
+
+COMMANDS = CORE | {name: (one.code, shlex.split(one.words)) for name, (_, one) in DECLARED.items()}
 
 
 FOREIGN = """platform,metric,value,unit,conditions
@@ -95,12 +95,13 @@ def test_json_is_the_frozen_one(
     code, body = _run([places.get(word, word) for word in words], capsys)
     assert code == expected_code
     body = _stable(body, {str(tmp_path): "TMP"})
-    file = GOLDEN / f"{name}.json"
+    file = golden_file(name, DECLARED[name][0] if name in DECLARED else "")
     if os.environ.get("KOPT_WRITE_GOLDEN"):
         file.write_text(json.dumps(body, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
     assert body == json.loads(file.read_text())
 
 
 def test_every_golden_file_belongs_to_a_command() -> None:
-    """No orphan."""
-    assert {path.stem for path in GOLDEN.glob("*.json")} == set(COMMANDS)
+    """No orphan, and none twice."""
+    assert sorted(path.stem for path in golden_files()) == sorted(COMMANDS)
+    assert not CORE.keys() & DECLARED.keys()

@@ -9,8 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.kernels.compile import CompilePool, OpCase
-from kopt_kb.static.counting import CountedKernel, count_case
+from kopt_kb.launch.compile import CompilePool, OpCase
+from kopt_kb.launch.counts.counting import CountedKernel, count_case
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.runners.project.file import read_project
+from kopt_kb.launch.candidate.machine import Environment
+from kopt_kb.launch.project.file import read_project
 
 
 def _block(root: Path, language: str) -> str:
@@ -32,6 +33,10 @@ def test_the_guide_runs(
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     commands = [line[2:] for line in _block(repo_root, "console").splitlines() if line.startswith("$ kb ")]
     assert len(commands) == 6
+    platform = re.search(r"--platform (\w+)", " ".join(commands))
+    assert platform is not None
+    card = Environment(platform[1], None, None, {}, {})  # on a host no condition is judged
+    monkeypatch.setattr("kopt_kb.launch.project.executor.host_environment", lambda: card)
     for command in commands:
         capsys.readouterr()
         assert main(shlex.split(command)[1:]) == 0, command

@@ -66,7 +66,7 @@ def test_the_cited_origin_is_made_in_one_module(repo_root: Path) -> None:
 def test_a_forged_origin_is_found(planted: str) -> None:
     """The check above sees each way to call it; the maker itself is free to."""
     tree = ast.parse(planted)
-    assert _made_elsewhere("kopt_kb/cli/lookup.py", tree) == ["kopt_kb/cli/lookup.py:2: Cited"]
+    assert _made_elsewhere("kopt_kb/cli/values/lookup.py", tree) == ["kopt_kb/cli/values/lookup.py:2: Cited"]
     assert not _made_elsewhere(MAKERS["Cited"], tree)
 
 

@@ -13,9 +13,9 @@ from types import ModuleType
 
 os.environ["TRITON_INTERPRET"] = "1"
 
-from kopt_kb.kernels.comparison import compare
-from kopt_kb.kernels.judgement import Case, trials_of
-from kopt_kb.kernels.verification import produce
+from kopt_kb.launch.kernel.comparison import compare
+from kopt_kb.launch.kernel.judgement import Case, trials_of
+from kopt_kb.launch.kernel.verification import produce
 from kopt_kb.problem.tolerances import tolerance_of
 
 CASES = {

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from kopt_kb.kernels.compile.loader import load_module
+from kopt_kb.launch.compile.loader import load_module
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.work import work
 

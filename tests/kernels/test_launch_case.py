@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
 
 

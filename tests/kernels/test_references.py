@@ -8,11 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from kopt_kb.kernels.compile.loader import load_module  # noqa: E402
-from kopt_kb.kernels.declared import packaged_reference  # noqa: E402
-from kopt_kb.kernels.judgement import Case, trials_of  # noqa: E402
-from kopt_kb.kernels.problems.one_float import in_one_float  # noqa: E402
-from kopt_kb.kernels.torch_count import count_made  # noqa: E402
+from kopt_kb.launch.compile.loader import load_module  # noqa: E402
+from kopt_kb.launch.kernel.declared import packaged_reference  # noqa: E402
+from kopt_kb.launch.kernel.judgement import Case, trials_of  # noqa: E402
+from kopt_kb.launch.problems.one_float import in_one_float  # noqa: E402
+from kopt_kb.packs.problem_sets.torch_count import count_made  # noqa: E402
 from kopt_kb.problem.ops import FAMILIES  # noqa: E402
 from kopt_kb.problem.tolerances import tolerance_of  # noqa: E402
 from kopt_kb.problem.work import work  # noqa: E402

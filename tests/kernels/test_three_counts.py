@@ -11,9 +11,9 @@ pytest.importorskip("triton")
 
 import triton
 
-from kopt_kb.analysis.ttir import TensorArg, count_ir
-from kopt_kb.kernels.compile import CompilePool, CompileRequest, OpCase
+from kopt_kb.analysis.ir.triton import TensorArg, count_ir
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.launch.compile import CompilePool, CompileRequest, OpCase
 from kopt_kb.problem.work import work
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
@@ -135,7 +135,7 @@ def test_the_table_is_large_enough():
 @pytest.mark.parametrize(("name", "op", "options", "shape", "dtype"), TABLE)
 def test_closed_form_ir_and_torch_agree(pool, name, op, options, shape, dtype):
     """Three ways that share no code give the same operations, special functions and bytes."""
-    from kopt_kb.kernels.torch_count import count_torch
+    from kopt_kb.packs.problem_sets.torch_count import count_torch
 
     closed = work(op, shape, dtype, **options)
     ir = _counted(pool, name, shape, dtype, {})

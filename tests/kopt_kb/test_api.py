@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import math
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import kopt_kb
+from kopt_kb.doors.pack import Pack
+from kopt_kb.doors.table import Packs
 
 
 @pytest.mark.parametrize("name", kopt_kb.__all__)
@@ -20,7 +24,27 @@ def test_the_list_is_sorted_and_complete() -> None:
     """`dir` shows exactly the promise."""
     assert dir(kopt_kb) == sorted(kopt_kb.__all__)
     assert list(kopt_kb._HOME) == sorted(kopt_kb._HOME)
-    assert {*kopt_kb._HOME, "__version__"} == set(kopt_kb.__all__)
+    assert {*kopt_kb._HOME, "__version__", "annotate", "profiled"} == set(kopt_kb.__all__)
+
+
+def test_what_type_checkers_read_is_what_is_there() -> None:
+    """The list that they need as a literal, and the imports beside it."""
+    (block,) = [node for node in ast.parse(Path(kopt_kb.__file__).read_text()).body if isinstance(node, ast.If)]
+    (listed,) = [ast.literal_eval(node.value) for node in block.body if isinstance(node, ast.Assign)]
+    imported = {name.name for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert listed == kopt_kb.__all__
+    assert {*imported, "__version__"} == set(listed)
+
+
+def test_a_pack_that_is_absent_takes_its_names_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All others stay, and no pack replaces one."""
+    mine = Pack("mine", "a test's", names={"lookup": "math:pi", "circle": "math:pi"})
+    monkeypatch.setattr("kopt_kb.doors.table.packs", lambda: Packs({"mine": mine}, ()))
+    assert "profiled" not in kopt_kb.__all__ and "lookup" in kopt_kb.__all__
+    with pytest.raises(AttributeError, match="profiled"):
+        _ = kopt_kb.profiled
+    assert kopt_kb.circle == math.pi
+    assert kopt_kb.lookup is not math.pi
 
 
 def test_other_names_are_attribute_errors() -> None:

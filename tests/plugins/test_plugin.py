@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 WORDS = {
     "type", "description", "properties", "required", "additionalProperties", "items", "enum", "minLength", "minimum",

@@ -17,7 +17,8 @@ import jsonschema
 import pytest
 import yaml
 
-from kopt_kb.cli.main import COMMANDS, main
+from kopt_kb.cli.commands import all_commands
+from kopt_kb.cli.main import main
 
 NAMES = ("kopt-kb-lookup-and-roofline", "kopt-kb-profile-and-verdict", "kopt-kb-tune-loop")
 ENDS: dict[str, set[int]] = {
@@ -153,7 +154,7 @@ def test_what_is_named_exists(repo_root: Path, name: str, capfd: pytest.CaptureF
     for words in _mentions((repo_root / name).read_text()):
         if words[1].isupper():
             continue
-        assert words[1] in COMMANDS, words
+        assert words[1] in all_commands(), words
         asked = [word for word in words[2:3] if word.islower() and word.isalpha()]
         for depth in (asked, []):  # an action if there is one
             if main([words[1], *depth, "--help"]) == 0:
@@ -171,7 +172,7 @@ def test_manifest(repo_root: Path) -> None:
     servers = json.loads((repo_root / "mcp.json").read_text())
     jsonschema.validate(servers, SERVERS)
     (server,) = servers["mcpServers"].values()
-    assert server["args"][0] in COMMANDS
+    assert server["args"][0] in all_commands()
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ pytest.importorskip("torch")
 
 import triton
 
-from kopt_kb.kernels.compile import CompilePool, CompileRequest, OpCase
-from kopt_kb.static.limits import limits_of
-from kopt_kb.static.pruning import Kept, judge_configs, op_cases
+from kopt_kb.launch.compile import CompilePool, CompileRequest, OpCase
+from kopt_kb.launch.counts.limits import limits_of
+from kopt_kb.launch.counts.pruning import Kept, judge_configs, op_cases
 from kopt_kb.wiki.registry import Registry
 
 pytestmark = [pytest.mark.triton, pytest.mark.torch]

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 import yaml
 
-from kopt_kb.cli.completion import whole_parser
+from kopt_kb.cli.machine.completion import whole_parser
 
 CHANGELOG = "# C\n\n## [Unreleased]\n\n- later\n\n## [0.2.0] - 2026-12-01\n\n### Added\n\n- a\n\n## [0.1.0] - 2026-11-01\n\n## [0.0.1]\n"
 PROJECT = '[project]\nname = "x"\nversion = "0.2.0"\n\n[project.scripts]\nkb = "a:b"\n'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,8 +13,9 @@ import jsonschema
 import pytest
 
 from kopt_kb.problem.problem import recorded_problem
+from tests.contract.sample import golden_files
 
-GOLDEN = Path(__file__).parents[1] / "contract" / "golden"
+GOLDEN = {path.stem: path for path in golden_files()}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def tool() -> ModuleType:
     return module
 
 
-def _name(document: Any, golden: str, known: dict[str, str]) -> str:
+def _name(document: Any, golden: str, known: Collection[str]) -> str:
     if "error" in document:
         return "error"
     return next(name for name in (golden, golden.partition("_")[0]) if name in known)
@@ -40,10 +42,10 @@ def test_the_files_are_up_to_date(tool: ModuleType) -> None:
     assert files == tool.pages()
 
 
-@pytest.mark.parametrize("golden", sorted(path.stem for path in GOLDEN.glob("*.json")))
+@pytest.mark.parametrize("golden", sorted(GOLDEN))
 def test_every_golden_document_fits_its_schema(tool: ModuleType, golden: str) -> None:
     """What the commands print is what the schema says; one member more or less is refused."""
-    document = json.loads((GOLDEN / f"{golden}.json").read_text())
+    document = json.loads(GOLDEN[golden].read_text())
     schema = tool.document_schema(_name(document, golden, tool.DOCUMENTS))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)

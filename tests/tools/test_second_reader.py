@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 PAGE = """---
 platform: INVENTED

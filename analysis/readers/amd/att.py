@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.isa.producers import producer_of
+from kopt_kb.analysis.ir.machine.producers import producer_of
 from kopt_kb.analysis.profile import HotSpot, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.analysis.readers.amd.amd_csv import csv_rows, folded, header_of, whole_in
 from kopt_kb.analysis.readers.amd.amd_names import plain_name

@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.analysis.profile import DurationStats, KernelProfile, ProfiledLaunch, RawMetric, ReportPlace, ReportSource
+from kopt_kb.analysis.profile import (
+    DurationStats,
+    KernelProfile,
+    ProfiledLaunch,
+    RawMetric,
+    ReportPlace,
+    ReportSource,
+)
 from kopt_kb.analysis.profile.amd_counters import AmdDevice
 from kopt_kb.analysis.profile.tally import DurationTally
 from kopt_kb.analysis.readers.amd.amd_devices import device_of_sysinfo

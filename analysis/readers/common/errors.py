@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
 
 if TYPE_CHECKING:
-    from kopt_kb.error_codes import Code
+    from kopt_kb.base.error_codes import Code
 
 __all__ = ["NoKernelMatches", "ReportError"]
 

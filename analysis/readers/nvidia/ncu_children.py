@@ -18,8 +18,8 @@ from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia import ncu_child
 from kopt_kb.analysis.readers.nvidia.ncu_frames import blocks
 from kopt_kb.analysis.readers.nvidia.ncu_packed import is_packed, loadable, whole_frames
-from kopt_kb.errors import MissingTool
-from kopt_kb.process import ChildLimits, environment, run
+from kopt_kb.base.errors import MissingTool
+from kopt_kb.sandbox.process import ChildLimits, environment, run
 
 __all__ = ["Part", "child_lines", "result_parts"]
 

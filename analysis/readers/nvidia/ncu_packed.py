@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kopt_kb.analysis.readers.common.errors import ReportError
-from kopt_kb.owned import owned_folder
+from kopt_kb.sandbox.owned import owned_folder
 
 __all__ = ["ZSTD_MAGIC", "is_packed", "loadable", "whole_frames"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kopt_kb.analysis.isa.producers import producer_of
+from kopt_kb.analysis.ir.machine.producers import producer_of
 from kopt_kb.analysis.profile import HotSpot, KernelProfile
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.nvidia import ncu_source_child
 from kopt_kb.analysis.readers.nvidia.ncu_children import child_lines, result_parts
-from kopt_kb.wire import JSON
+from kopt_kb.base.wire import JSON
 
 __all__ = ["with_hot_spots"]
 

@@ -1,39 +1,16 @@
-"""The closed list of operations: id to module, aliases, and suggestions for names that are neither."""
+"""Operations: id to module, aliases, and suggestions for names that are neither."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Mapping
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.ops.definition import OpDefinition
 from kopt_kb.problem.trials import FOREIGN, Trial
+from kopt_kb.wiki.op_ids import FAMILIES, OPS
 
 __all__ = ["ALIASES", "FAMILIES", "OPS", "UnknownOp", "definition", "op_id", "trials"]
-
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "gates": ("gelu", "geglu", "moe_gate"),
-    "norms": ("add_rms_norm", "rms_norm_backward", "layer_norm_backward", "cross_entropy_backward"),
-    "positions": ("rope", "transpose", "embedding", "histogram", "scan"),
-    "products": ("gemv", "batched_gemm", "gemm_bias_act", "int4_gemm", "fp8_gemm", "conv2d"),
-    "sequences": ("attention_decode", "mamba_scan"),
-}
-"""Module with several closed forms → their ids."""
-
-OPS: tuple[str, ...] = (
-    "gemm",
-    "elementwise",
-    "reduction",
-    "softmax",
-    "rms_norm",
-    "layer_norm",
-    "swiglu",
-    "cross_entropy",
-    "attention",
-    "grouped_gemm",
-    *(one for names in FAMILIES.values() for one in names),
-)
 
 ALIASES: dict[str, str] = {"rmsnorm": "rms_norm", "layernorm": "layer_norm", "matmul": "gemm"}
 
@@ -52,7 +29,7 @@ def op_id(name: str) -> str:
         return wanted
     near = difflib.get_close_matches(wanted, [*OPS, *ALIASES], n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(OPS)}"
-    raise UnknownOp(f"unknown operation {name!r}", fix=f"{hint} Others: --flops --bytes --engine, or --problem")
+    raise UnknownOp(f"unknown operation {name!r}", fix=f"{hint} Others: your own with --problem")
 
 
 def definition(name: str) -> OpDefinition:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.counts import Counts
 from kopt_kb.problem.dtypes import DType, dtype_of
 from kopt_kb.problem.shapes import Shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
 from kopt_kb.problem.dtypes import DTYPES, DType, dtype_of, matrix_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput, KoptError
+from kopt_kb.base.errors import BadInput, KoptError
+from kopt_kb.base.wire import Wire
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.anchors import Anchor
+from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
@@ -19,12 +20,13 @@ from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
-from kopt_kb.workspace.audit.rendered import named_findings, report_findings, view_findings
+from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
 from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.needs import absent_packs
 from kopt_kb.workspace.retarget import registry_of
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.render import Texts, texts_of
@@ -35,23 +37,37 @@ __all__ = ["AUDIT_CODES", "AuditFinding", "AuditReport", "audit"]
 
 @dataclass(frozen=True, slots=True)
 class AuditReport(Wire):
-    """Result of an audit; notes (a row that moved) do not make it unclean.
+    """Result of an audit: whether everything in a workspace agrees, and what shows where it comes from.
+
+    Agreement proves no origin: whoever writes a whole journal anew can make one that agrees with itself.
 
     Attributes:
+        findings: What does not agree.
+        notes: What a reader should know and makes nothing disagree (a row that moved).
+        checked: Cited values that were read again.
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
+        anchored: Whether the journal goes on from a statement that was kept elsewhere.
     """
 
-    WIRE: ClassVar = ("path", "clean", "findings", "notes", "checked", "data")
+    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored")
     path: str
     findings: tuple[AuditFinding, ...]
     notes: tuple[AuditFinding, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
+    anchored: bool = False
 
     @property
     def clean(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
+
+    @property
+    def verdict(self) -> str:
+        """What the audit shows, in the words of docs/explanation/trust.md."""
+        if not self.clean:
+            return f"{len(self.findings)} finding(s)"
+        return "consistent, anchored" if self.anchored else "consistent, origin unproven"
 
 
 def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path | None = None) -> AuditReport:
@@ -70,7 +86,7 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     kept = _anchor(Path(anchor)) if anchor is not None else None
     if is_bundle(Path(path)):
         bundled = bundle_findings(Path(path), registry)
-        return _report(path, (*bundled.all, *_unanchored(kept, bundled.events)), bundled.checked, bundled.data)
+        return _report(path, bundled.all, bundled.checked, bundled.data, (kept, bundled.events))
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -88,15 +104,21 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     except KoptError as error:
         gone = AuditFinding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
-    found = (*_findings(workspace, events, state, platform, readme), *_unanchored(kept, events))
-    return _report(path, found, len(state.specs), data_version(registry.wikis))
+    found = tuple(_findings(workspace, events, state, platform, readme))
+    return _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
 
 
-def _report(path: str | Path, found: tuple[AuditFinding, ...], checked: int, data: DataVersion) -> AuditReport:
-    found = tuple(dict.fromkeys(found))
+def _report(
+    path: str | Path,
+    found: tuple[AuditFinding, ...],
+    checked: int,
+    data: DataVersion,
+    history: tuple[Anchor | None, tuple[Event, ...]],
+) -> AuditReport:
+    found = tuple(dict.fromkeys((*found, *_unanchored(*history))))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, checked, data)
+    return AuditReport(str(path), tuple(findings), notes, checked, data, anchored=history[0] is not None)
 
 
 def _anchor(path: Path) -> Anchor:
@@ -117,7 +139,7 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki"})
+_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "unrendered", "absent-pack"})
 
 
 def _text(path: Path) -> str:
@@ -131,6 +153,7 @@ def _findings(
     workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, platform: Platform, readme: str
 ) -> Iterator[AuditFinding]:
     store = ObjectStore(workspace.layout.objects)
+    yield from absent_findings(state)
     yield from row_findings(state, platform, readme)
     yield from target_findings(state, platform, readme)
     texts: Texts | None = None
@@ -140,9 +163,10 @@ def _findings(
     except ObjectError:
         people = ""  # each lost blob is a finding below
     if texts is not None:
-        yield from view_findings(workspace.layout.root, events, texts, store.get)
+        yield from view_findings(workspace.layout.root, events, texts, store.get, absent_packs(state))
+        yield from unrendered(workspace.layout.root, texts)
     yield from report_findings(workspace.layout.root, state, store)
-    yield from named_findings(workspace.layout.root, state, store)
+    yield from raw_findings(workspace.layout.root, state, store)
     yield from blob_findings(events, state, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from run_findings(events, store)

@@ -15,12 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kopt_kb.errors import KoptError
-from kopt_kb.owned import owned_folder
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import WireError, parse, read
+from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
-from kopt_kb.wire import WireError, parse, read
+from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.launches import launch_findings
@@ -123,6 +124,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
             *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
             *decision_findings(events, store), *output_findings(events, state, store), *set_by(state, ""),
+            *absent_findings(state),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip

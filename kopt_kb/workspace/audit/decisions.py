@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kopt_kb.runners.candidate.answers import LEVELS, Contest, Timing, Trust, kept_run
-from kopt_kb.wire import WireError
+from kopt_kb.base.wire import WireError
+from kopt_kb.launch.candidate.answers import LEVELS, Contest, Timing, Trust, kept_run
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.events import Event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.wire import Wire
+from kopt_kb.base.wire import Wire
 
 __all__ = ["AUDIT_CODES", "AuditFinding", "line_of"]
 
@@ -27,7 +27,9 @@ AUDIT_CODES: dict[str, str] = {
     "edited-block": "a rendered block is not what the journal renders",
     "edited-view": "a rendered file was edited, removed, or written by something else than kb",
     "stale-view": "a rendered file shows an earlier journal",
+    "unrendered": "a note: nothing that is installed renders these files, so they are not compared with the journal",
     "not-again": "a note: a result of a project can't be compared with the reference again here",
+    "absent-pack": "a note: what an absent pack brought can't be checked here",
     "set-by": "a note: the targets in force were set by a person, with a reason",
     "moved": "a note: a cited row stands on another line now, unchanged",
     "tbd": "a field is still TBD",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kopt_kb.errors import KoptError
-from kopt_kb.kernels.record.bounds import check_code, check_record
-from kopt_kb.kernels.record.model import LaunchRecord
-from kopt_kb.runners.candidate.answers import kept_run
-from kopt_kb.wire import WireError, parse, read
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import WireError, parse, read
+from kopt_kb.launch.candidate.answers import kept_run
+from kopt_kb.launch.record.bounds import check_code, check_record
+from kopt_kb.launch.record.model import LaunchRecord
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.events import Event

@@ -8,13 +8,13 @@ import importlib.util
 import math
 from collections.abc import Iterator
 
-from kopt_kb.errors import KoptError
-from kopt_kb.kernels.declared import packaged_reference
-from kopt_kb.owned import owned_folder
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.wire import WireError
+from kopt_kb.launch.candidate.answers import Check, JudgedOutput, kept_run
+from kopt_kb.launch.kernel.declared import packaged_reference
+from kopt_kb.launch.project.outputs import Cases, compare_again
 from kopt_kb.problem.shapes import parse_shape
-from kopt_kb.runners.candidate.answers import Check, JudgedOutput, kept_run
-from kopt_kb.runners.project.outputs import Cases, compare_again
-from kopt_kb.wire import WireError
+from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.events import Event

@@ -10,7 +10,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.recorded import DRAM
 from kopt_kb.quantity.citation import Citation, CitationError
 from kopt_kb.quantity.units import UNITS, unit
-from kopt_kb.wiki.lint.numbers import HardwareNumber, find_numbers
+from kopt_kb.wiki.numbers import HardwareNumber, find_numbers
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.sheet import row_value
@@ -52,7 +52,7 @@ def _authored(layout: Layout) -> Iterator[tuple[str, str]]:
     if layout.readme.is_file() and not layout.readme.is_symlink():
         yield "README.md", _blank_blocks(read_regular(layout.readme) or b"")
     found = [path for path in layout.root.glob("*.md") if path.name != "README.md"]
-    for folder in (layout.plans, layout.notes, layout.memory, layout.rounds, layout.logs):
+    for folder in set(layout.folders) - {layout.objects, layout.profiles}:
         found += [path for path in folder.rglob("*") if path.suffix in {".md", ".json", ".txt"}]
     for path in sorted(found):
         if path.is_file() and not path.is_symlink():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
-from kopt_kb.runners.project.bundle import CHECKED_OUT, checked_out
-from kopt_kb.runners.project.file import read_project
-from kopt_kb.wire import WireError
+from kopt_kb.base.errors import BadInput, MissingTool
+from kopt_kb.base.wire import WireError
+from kopt_kb.launch.candidate.answers import Answer, Check, KeptRun, Timing, kept_run
+from kopt_kb.launch.project.bundle import CHECKED_OUT, checked_out
+from kopt_kb.launch.project.file import read_project
+from kopt_kb.sandbox.gitrun import GitError
 from kopt_kb.workspace.anchors import commit_anchors
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
@@ -36,7 +36,7 @@ _BLOBS: Mapping[str, tuple[str, ...]] = {
     "memory_noted": ("text",),
     "file_adopted": ("blob",),
 }
-"""Kind of event → its fields that name a blob."""
+"""Kind of event → its fields that name a blob; events of packs name theirs themselves."""
 
 _FIX = "restore objects/ from a backup or the git history"
 
@@ -45,7 +45,7 @@ def blob_findings(events: tuple[Event, ...], state: WorkspaceState, store: Objec
     """Yield a finding for each blob that the journal names and that is missing or damaged, at the first such event."""
     named: dict[str, tuple[int, str]] = {}
     for event in events:
-        for field in _BLOBS.get(event.kind, ()):
+        for field in _BLOBS.get(event.kind, event.data.blobs):
             sha = getattr(event.data, field, None)
             if sha:
                 named.setdefault(sha, (event.seq, f"{event.kind}.{field}"))

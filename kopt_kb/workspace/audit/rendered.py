@@ -6,23 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kopt_kb.doors import table
 from kopt_kb.workspace.anchors import latest_view
+from kopt_kb.workspace.audit.absent import unchecked_views
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import BlobReader, ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.needs import AbsentPack
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.views.blocks import BlockError, parse_blocks
+from kopt_kb.workspace.views.brought import headed_files, is_rendered, raw_files
 from kopt_kb.workspace.views.files import RenderedFile, ViewError, block_difference, file_difference, read_file
 from kopt_kb.workspace.views.profiles import edited_reports
 from kopt_kb.workspace.views.render import Texts, texts_of
 
-__all__ = ["named_findings", "report_findings", "view_findings"]
+__all__ = ["raw_findings", "report_findings", "unrendered", "view_findings"]
 
 _FIX = "write in plans/, notes/ or the README's free text; `kb render` keeps these bytes in objects/ and renders again"
 _OTHER = "its own hash fits: another version of kb rendered it, or the hash was edited too; run `kb render`"
+_MEND = "mend the pack, or install another version of it"
 _IRREGULAR = "put a regular file in its place or remove it, then run `kb render`"
 
 
@@ -34,31 +39,48 @@ def report_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> It
         )
 
 
-def named_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
-    """Yield every kernel snapshot and extracted file of a named campaign that is there and is not what it was."""
-    if state.named is None:
+def raw_findings(root: Path, state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
+    """Yield every file without a header that the journal gives and that is there as something else."""
+    try:
+        files = raw_files(state, store.get)
+    except ViewError as error:
+        yield AuditFinding("unrendered", "journal.jsonl", 0, error.what, _MEND)
         return
-    from kopt_kb.workspace.views.manifest import named_files
-
-    for path, data in named_files(state, store.get).items():
+    for path, data in files.items():
         disk = read_regular(root / path) if not (root / path).is_symlink() else b""
         if disk is not None and disk != data:
             fix = "`kb render` keeps these bytes in objects/ and writes the file again"
             yield AuditFinding("edited-view", path, 0, "is not the file that the journal names", fix)
 
 
-def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader) -> Iterator[AuditFinding]:
+def unrendered(root: Path, texts: Texts) -> Iterator[AuditFinding]:
+    """Yield notes: files with the header of rendered ones that nothing installed renders, and views that fail."""
+    for fault in texts.faults:
+        yield AuditFinding("unrendered", "journal.jsonl", 0, fault, _MEND)
+    left = [path for path in headed_files(root) if path not in texts.files and not is_rendered(path)]
+    if left:
+        absent = ", ".join(fault.name for fault in table.packs().faults if fault.absent)
+        fix = "install the pack that renders them" + (f"; not installed: {absent}" if absent else "")
+        files = "this rendered file" if len(left) == 1 else f"this and {len(left) - 1} more rendered files"
+        yield AuditFinding("unrendered", left[0], 1, f"no pack that is installed renders {files}", fix)
+
+
+def view_findings(
+    root: Path, events: tuple[Event, ...], texts: Texts, blob: BlobReader, absent: tuple[AbsentPack, ...] = ()
+) -> Iterator[AuditFinding]:
     """Yield every rendered file and block that differs from a fresh rendering.
 
     A file whose body is what the journal rendered at the event its header names is stale, not edited. A missing
     file counts once any other was rendered after the event that brought it about: a workspace that never
-    rendered its views has none.
+    rendered its views has none. Without a pack that the journal needs nobody can render its files again: then one
+    that is intact and names an event of this journal is only noted.
 
     Args:
         root: The workspace.
         events: Its journal.
         texts: What the journal renders.
         blob: Reads a blob by its hash.
+        absent: Packs that the journal needs and that can't be used here.
     """
     for path, bodies in texts.blocks.items():
         yield from _blocks(root, path, bodies)
@@ -70,7 +92,7 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
             yield AuditFinding("edited-view", path, 0, error.what, _IRREGULAR)
     yield from _cut_journal(Layout(root), len(events))
     newest = max((one.head.seq for one in headers.values() if one is not None), default=0)
-    past = _Past(events, blob)
+    past, unchecked = _Past(events, blob), list[str]()
     for path, header in headers.items():
         difference = file_difference(root, path, texts.files[path])
         if difference is None:
@@ -81,9 +103,12 @@ def view_findings(root: Path, events: tuple[Event, ...], texts: Texts, blob: Blo
         elif header is not None and past.rendered(path, header):
             text = f"shows event {header.head.seq}, the journal has {len(events)}"
             yield AuditFinding("stale-view", path, 1, text, "run `kb render`")
+        elif header is not None and absent and header.intact and past.knows(header):
+            unchecked.append(path)
         else:
             fix = _OTHER if header is not None and header.intact else _FIX
             yield AuditFinding("edited-view", path, difference.line, str(difference), fix)
+    yield from unchecked_views(unchecked, absent)
 
 
 def _cut_journal(layout: Layout, seq: int) -> Iterator[AuditFinding]:
@@ -142,8 +167,11 @@ class _Past:
             self.known[seq] = texts_of(fold(self.events[:seq], self.blob), self.blob).files if there else {}
         return self.known[seq]
 
+    def knows(self, file: RenderedFile) -> bool:
+        """Return whether the event that a file's header names is one of this journal."""
+        seq = file.head.seq
+        return 0 < seq <= len(self.events) and self.events[seq - 1].zh == file.head.zh
+
     def rendered(self, path: str, file: RenderedFile) -> bool:
         """Return whether a file is what the journal rendered at the event its header names."""
-        seq = file.head.seq
-        is_known = 0 < seq <= len(self.events) and self.events[seq - 1].zh == file.head.zh
-        return is_known and self.files(seq).get(path, "").encode() == file.body
+        return self.knows(file) and self.files(file.head.seq).get(path, "").encode() == file.body

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from kopt_kb.errors import KoptError
+from kopt_kb.analysis.roofline.floor import ComputeFloor
+from kopt_kb.base.errors import KoptError
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.audit.findings import AuditFinding, line_of
 from kopt_kb.workspace.journal.setup_events import Target
-from kopt_kb.workspace.registration import citation_of, target_set
+from kopt_kb.workspace.registration import TimeBounds, citation_of, target_set
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.floors import has_floors, product_floor_s
+from kopt_kb.workspace.targets.short import too_short
 
 __all__ = ["open_fields", "row_findings", "set_by", "target_findings"]
 
@@ -55,15 +58,27 @@ def target_findings(state: WorkspaceState, platform: Platform, readme: str) -> I
     problem = state.problem
     try:
         found = targets_now(problem, platform, factor_in_force(state), aim_in_force(state))
-        now = target_set(problem, found, reason="audit", by="audit")
+        short = too_short(state.targets)
+        bounds = TimeBounds.of(platform, found)
+        now = target_set(problem, found, reason="audit", by="audit", bounds=bounds if short else None)
     except KoptError as error:
         text = f"the targets can't be recomputed: {error.what} ({error.where})"
         yield AuditFinding("refused", _README, line, text, error.fix or "repair the wiki page")
         return
+    least = {format_shape(shape): one for shape, one in zip(problem.shapes, bounds.floors, strict=True)}
+    if has_floors(state) and any(_differ(product_floor_s(state, shape), one) for shape, one in least.items()):
+        text = "the floors that were recorded with the targets are not those that the wiki's rows give"
+        yield AuditFinding("target", _README, line, text, "set the targets again with `kb workspace set`")
     recorded = {one.shape: one for one in state.targets.targets if one.shape}
     fresh = {one.shape: one for one in now.targets if one.shape}
     for shape in (format_shape(one) for one in problem.shapes):
+        if shape in short and shape in too_short(now):
+            continue
         yield from _target(shape, recorded.get(shape), fresh.get(shape), line_of(readme, f"| {shape} |"))
+
+
+def _differ(held: Fraction | None, fresh: ComputeFloor | None) -> bool:
+    return held != (None if fresh is None else Fraction(str(float(fresh.seconds))))
 
 
 def _target(shape: str, recorded: Target | None, fresh: Target | None, line: int) -> Iterator[AuditFinding]:

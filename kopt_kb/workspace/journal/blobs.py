@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
 
 __all__ = ["BlobReader", "ObjectError", "ObjectStore"]

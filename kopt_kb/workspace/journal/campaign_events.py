@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text, Wire
+from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text, Wire
+from kopt_kb.workspace.journal.pack_events import PackWord
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
     "Blocked",
     "CampaignConfirmed",
     "CampaignNamed",
+    "CoreStopReason",
     "Invocation",
     "LevelChosen",
     "PlanMade",
@@ -26,10 +28,11 @@ __all__ = [
     "TipsRead",
 ]
 
-StopReason = Literal[
+CoreStopReason = Literal[
     "target", "hardware_limit", "iterations", "budget", "user", "plateau", "exhausted", "escalated", "aborted"
 ]
-"""Why a campaign ends."""
+StopReason = CoreStopReason | PackWord
+"""Why a campaign ends: the core's reasons, and those of packs as `pack.word`."""
 
 
 @dataclass(frozen=True, slots=True)

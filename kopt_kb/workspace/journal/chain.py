@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 if TYPE_CHECKING:
-    from kopt_kb.error_codes import Code
+    from kopt_kb.base.error_codes import Code
 
 __all__ = ["GENESIS", "Head", "JournalError", "Line", "good_end", "scan", "seal"]
 

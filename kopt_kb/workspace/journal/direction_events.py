@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import NonNegativeInt, Seq, Text, Wire
+from kopt_kb.base.wire import NonNegativeInt, Seq, Text, Wire
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = ["CategoryChosen", "Direction", "Opportunity", "OpportunityState", "ReviewHeld"]

@@ -1,4 +1,4 @@
-"""All event kinds in one table, and the envelope of a journal line."""
+"""All event kinds of the core in one table, and the envelope of a journal line."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar, TypeGuard
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import JSON, JsonMap, Wire, WireError, plain, read
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import JSON, JsonMap, Wire, WireError, plain, read
 from kopt_kb.workspace.journal import campaign_events, direction_events, round_events, setup_events
+from kopt_kb.workspace.journal.compat import present_kind
+from kopt_kb.workspace.journal.pack_events import pack_class, pack_of, why_unread
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -59,9 +61,12 @@ _KINDS: Mapping[str, type[EventData]] = {one.kind: one for one in (*_SETUP, *_CA
 
 
 def data_class(kind: str) -> type[EventData] | None:
-    """Return the dataclass of a kind's data; None for a kind that this version can't read."""
+    """Return the dataclass of a kind's data; None for a kind that can't be read here: newer, or of an absent pack."""
+    if kind in _KINDS:
+        return _KINDS[kind]
     if kind not in _INSIGHTS:
-        return _KINDS.get(kind)
+        named = present_kind(kind)
+        return pack_class(named) if pack_of(named) else None
     from kopt_kb.workspace.journal import insight_events
 
     found: type[EventData] = getattr(insight_events, _INSIGHTS[kind])
@@ -69,13 +74,13 @@ def data_class(kind: str) -> type[EventData] | None:
 
 
 def kinds() -> dict[str, type[EventData]]:
-    """Return every kind this version can read → the dataclass of its data."""
+    """Return every kind of the core → the dataclass of its data; packs bring more, each `pack.kind`."""
     return {kind: found for kind in (*_KINDS, *_INSIGHTS) if (found := data_class(kind)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignData(EventData):
-    """Data of an event that a newer version wrote, kept as it is."""
+    """Data of an event that a newer version or an absent pack wrote, kept as it is."""
 
     raw: JsonMap
 
@@ -89,7 +94,7 @@ class Event(Wire):
         seq: Position from 1; equal to the line number.
         t: UTC time of the append, microseconds, ISO 8601 with `Z`.
         kind: Name of the event.
-        data: Its typed data, or `ForeignData` of a newer version.
+        data: Its typed data, or `ForeignData` of a newer version or an absent pack.
         zh: Hash that chains this line to all before it.
     """
 
@@ -124,6 +129,9 @@ def checked_data(kind: str, data: EventData | Mapping[str, object]) -> EventData
         WireError: The first wrong field.
     """
     known = data_class(kind)
+    if known is None and (pack := pack_of(kind)):
+        what = f"{kind} needs the pack {pack}, which {why_unread(pack)}"
+        raise BadInput(what, where="kind", fix="install a distribution that brings it", code="KB301")
     if known is None:
         raise BadInput(f"unknown event kind {kind!r}", where="kind", fix=f"one of {', '.join(kinds())}", code="KB301")
     if isinstance(data, EventData) and not isinstance(data, known):
@@ -141,8 +149,8 @@ def _ordered(value: JSON) -> JSON:
 def event_from_json(members: Mapping[str, object]) -> Event:
     """The event of a parsed line.
 
-    A newer version's event that this one can't read becomes `ForeignData`; one of this version has to
-    be readable.
+    A newer version's event that this one can't read becomes `ForeignData`, and so does one of a pack that is absent;
+    every other one of this version has to be readable.
 
     Raises:
         WireError: A member of the envelope or of the data is missing, surplus or wrong.
@@ -166,6 +174,8 @@ def _data(version: int, kind: str, members: Mapping[str, object]) -> EventData:
         return read(ForeignData, {"raw": members["data"]}, where=kind)
     for name in members.keys() - _ENVELOPE:
         raise WireError("is no member of an event", where=name)
+    if known is None and pack_of(present_kind(kind)):
+        return read(ForeignData, {"raw": members["data"]}, where=kind)
     if known is None:
         raise WireError(f"unknown event kind {kind!r}", where="kind")
     return read(known, members["data"], where=kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kopt_kb.analysis.gap.document import Gap
-from kopt_kb.wire import NonNegativeInt, Seq
+from kopt_kb.base.wire import NonNegativeInt, Seq
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = ["GapAccounted"]

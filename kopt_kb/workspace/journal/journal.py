@@ -11,18 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kopt_kb.wire import WireError, canonical, plain
+from kopt_kb.base.wire import WireError, canonical, plain
 from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, good_end, seal
 from kopt_kb.workspace.journal.disk import Files
-from kopt_kb.workspace.journal.events import (
-    VERSION,
-    Event,
-    EventData,
-    abandoned_runs,
-    checked_data,
-    format_time,
-)
+from kopt_kb.workspace.journal.events import VERSION, Event, EventData, abandoned_runs, checked_data, format_time
 from kopt_kb.workspace.journal.reader import journal_bytes, parse_events, read_journal
 
 __all__ = ["MAX_LINE_BYTES", "Clock", "Journal", "JournalBusyError", "read_journal"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from kopt_kb.wire import read
+from kopt_kb.base.wire import read
 from kopt_kb.workspace.journal.campaign_events import (
     CampaignConfirmed,
     LevelChosen,

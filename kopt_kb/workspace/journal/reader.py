@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from kopt_kb.wire import WireError, parse
+from kopt_kb.base.wire import WireError, parse
 from kopt_kb.workspace.journal.chain import JournalError, Line, scan
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.events import Event, event_from_json

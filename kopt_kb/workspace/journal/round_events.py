@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.runners.candidate.answers import Trust
-from kopt_kb.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
+from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
+from kopt_kb.launch.candidate.answers import Trust
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kopt_kb.wire import JsonMap, NonNegativeInt, Number, Seq, Sha256, Text, Wire
+from kopt_kb.base.wire import JsonMap, NonNegativeInt, Number, Seq, Sha256, Text, Wire
+from kopt_kb.launch.candidate.machine import HOST
 
 __all__ = [
     "AGGREGATE",
@@ -31,10 +32,11 @@ __all__ = [
 
 
 class EventData(Wire):
-    """Base of every event's data; `kind` is its name in the journal."""
+    """Base of every event's data; `kind` is its name in the journal, `blobs` its fields that name a blob, of packs."""
 
     __slots__ = ()
     kind: ClassVar[str]
+    blobs: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class WorkspaceCreated(EventData):
         problem: Op, shapes, dtypes and tolerances as the problem layer wrote them.
         kernel: Blob of the kernel or PyTorch logic the workspace starts from; null on the route roofline.
         wiki: The wiki and the hashes of its pages.
-        versions: Program → version (kopt-kb, python, ...).
+        versions: Program → version (kopt-kb, python, ...); `views`: edition of the words of rendered blocks.
     """
 
     kind: ClassVar[str] = "workspace_created"
@@ -201,7 +203,8 @@ class EnvironmentRecorded(EventData):
         clocks: Clock settings, unit in each name.
         versions: Program → version.
         harness: Hash of the measuring code.
-        product: Platform id of the product that has this name; empty when no page knows it, null when nobody looked.
+        product: Platform id of the product that has this name; empty when no page knows it. Null in journals of earlier
+            releases, where nobody looked, or where a project ran on a machine without a GPU.
     """
 
     kind: ClassVar[str] = "environment_recorded"
@@ -212,6 +215,10 @@ class EnvironmentRecorded(EventData):
     versions: Mapping[str, str]
     harness: Sha256
     product: str | None = None
+
+    def is_other_than(self, platform: str) -> bool:
+        """Return whether it is not known to be a product: another one, a name without a page, a host without GPU."""
+        return self.product not in {None, platform} or self.device.startswith(HOST)
 
 
 @dataclass(frozen=True, slots=True)

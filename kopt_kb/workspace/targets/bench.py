@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, RoofUse, roof_uses
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import Wire
 from kopt_kb.problem.shapes import format_shape
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.rounds import SIMULATOR, Bench, Round, standing
@@ -271,8 +271,8 @@ def bench_report(
     order = [format_shape(one) for one in state.problem.shapes]
     records = {shape: source.records[shape] for shape in order if shape in source.records}
     shapes = tuple(_use(one, roofs, judged=not reason) for one in records.values())
-    for one in shapes:
-        _refuse_above(one)
+    if not reason:
+        _refuse_above(state, records)
     conditions = StopConditions.of(state)
     known = {condition.shape for condition in conditions.conditions}
     return BenchReport(
@@ -296,12 +296,11 @@ def _use(record: Measured, roofs: Mapping[str, RecordedRoofline], *, judged: boo
     return ShapeUse(record.shape, record, roof.bound, roof.limiter, used)
 
 
-def _refuse_above(use: ShapeUse) -> None:
-    for roof in use.roofs:
-        share = roof.documented_share
-        if share is not None and share > 1:
-            raise AboveCeilingError(
-                f"{use.shape} is at {share:.1%} of its {roof.name} roof",
-                where=f"record {use.record.id}" if use.record.id else "this measurement",
-                fix="check the timing, the work and the roof; nothing is faster than its roof",
-            )
+def _refuse_above(state: WorkspaceState, records: Mapping[str, Measured]) -> None:
+    for shape, what in above_roof(state, records).items():
+        record = records[shape].id
+        raise AboveCeilingError(
+            what,
+            where=f"record {record}" if record else "this measurement",
+            fix="check the timing, the work and the roof; nothing is faster than its roof",
+        )

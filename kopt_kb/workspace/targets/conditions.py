@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, roof_uses
-from kopt_kb.errors import FindingError
+from kopt_kb.base.errors import FindingError
+from kopt_kb.base.wire import Wire
+from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
-from kopt_kb.wire import Wire
 from kopt_kb.workspace.journal.round_events import Measured, Trust
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.floors import floor_s, has_floors
 
 __all__ = [
     "AboveCeilingError",
@@ -41,8 +43,9 @@ class Condition:
         roof: Name of the roof that the target is a share of: `bf16 matrix`, `dram`.
         amount: What counts under that roof: operations of one dtype and engine, or bytes of device memory.
         target_per_s: The target in base units a second, exact.
-        ceiling_per_s: The documented roof; a measured one may be beaten, this one can't.
+        ceiling_per_s: The documented roof of the declared arithmetic; other arithmetic may beat it.
         unit: Unit the target is printed in.
+        floor_s: Seconds below which a time is impossible, whichever arithmetic ran; 0 where nothing is known.
     """
 
     shape: str
@@ -53,6 +56,7 @@ class Condition:
     target_per_s: Fraction
     ceiling_per_s: Fraction
     unit: str
+    floor_s: float = 0.0
 
     @property
     def target_si(self) -> float:
@@ -104,7 +108,7 @@ class JudgedCondition(Wire):
 
     @property
     def ceiling_share(self) -> float | None:
-        """Achieved over the documented roof, at most 1; None without a measurement."""
+        """Achieved over the documented roof of the declared arithmetic; None without a measurement."""
         return None if self.achieved_per_s is None else self.achieved_per_s / float(self.condition.ceiling_per_s)
 
     @property
@@ -162,7 +166,8 @@ class StopConditions:
         roofs = {roofline.shape: roofline for roofline in state.rooflines}
         targets = state.targets.targets if state.targets is not None else ()
         judged = [one for one in targets if one.quantity != AGGREGATE and one.shape in roofs]
-        return cls(tuple(_condition(target, roofs[target.shape or ""]) for target in judged))
+        floors = floor_s(state, cold=True) if has_floors(state) else None
+        return cls(tuple(_condition(target, roofs[target.shape or ""], floors) for target in judged))
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
         """Judge the latest measurement of each shape.
@@ -177,27 +182,28 @@ class StopConditions:
         return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
 
 
-def _condition(target: Target, roof: RecordedRoofline) -> Condition:
+def _condition(target: Target, roof: RecordedRoofline, floors: Mapping[str, float] | None) -> Condition:
     name = roof.target.name
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
     found = roof.ceiling(name)
     documented = found.per_s("documented") if found is not None else None
     ceiling = documented if documented is not None else per_s / Fraction(target.factor)
-    return Condition(
-        target.shape or "", target.quantity, name, text, roof.amount_under(name), per_s, ceiling, target.unit
-    )
+    amount, shape = roof.amount_under(name), target.shape or ""
+    floor = float(amount / ceiling) if floors is None else floors.get(shape, 0.0)
+    return Condition(shape, target.quantity, name, text, amount, per_s, ceiling, target.unit, floor)
 
 
 def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
     if measured is None:
         return JudgedCondition(condition, None, "", None, None)
     achieved = condition.amount / measured.median_s
-    if achieved > condition.ceiling_per_s:
+    if measured.median_s < condition.floor_s:
+        share = condition.share(measured.median_s)
         raise AboveCeilingError(
-            f"{condition.quantity} of {condition.shape} is {achieved / float(condition.ceiling_per_s):.1%} of its roof",
+            f"{condition.quantity} of {condition.shape} is {share:.1%} of its roof",
             where=f"record {measured.id}",
-            fix="check the timing, the work and the roof; nothing is faster than its roof",
+            fix="check the timing, the work and the roof; nothing is faster than its floor",
         )
     return JudgedCondition(
         condition, measured.median_s, measured.id, achieved, condition.ratio(measured.median_s), measured.trust
@@ -215,6 +221,13 @@ def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[s
     """
     conditions = {condition.shape: condition for condition in StopConditions.of(state).conditions}
     roofs = {roofline.shape: roofline for roofline in state.rooflines}
+    if has_floors(state):
+        floors = floor_s(state, cold=True)
+        return {
+            shape: f"{shape} took {duration(one.median_s)}, less than its floor of {duration(floors[shape])}"
+            for shape, one in records.items()
+            if 0 < one.median_s < floors.get(shape, 0.0)
+        }
     found = {}
     for shape, record in records.items():
         used = roof_uses(roofs[shape], record.median_s) if shape in roofs and record.median_s > 0 else ()

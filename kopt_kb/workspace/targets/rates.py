@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import check_shape, format_shape, parse_shape
 from kopt_kb.problem.work import Work

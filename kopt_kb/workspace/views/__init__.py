@@ -1,1 +1,1 @@
-"""Views: README blocks, memory files, reports and trends, rendered from the journal and never edited."""
+"""Views: README blocks and whole files, rendered from the journal and never edited."""

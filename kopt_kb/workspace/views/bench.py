@@ -11,7 +11,7 @@ from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.bench import is_whole
 from kopt_kb.workspace.targets.conditions import above_roof
 from kopt_kb.workspace.targets.rates import ShapeRate, finite, rates_of
-from kopt_kb.workspace.views.words import bullets, figure, plain
+from kopt_kb.workspace.views.words import bullets, figure, finish
 
 __all__ = ["bench_log"]
 
@@ -70,4 +70,4 @@ def bench_log(state: WorkspaceState, _: BlobReader) -> dict[str, str]:
     lines = ["# Benches", "", "Kernels measured by `kb bench kernel`, outside any round.", ""]
     for one in state.benches.values():
         lines += _section(state, one)
-    return {_PATH: plain("\n".join(lines).rstrip() + "\n")}
+    return {_PATH: finish(lines)}

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 __all__ = ["BlockError", "ViewBlock", "parse_blocks", "render_block", "replace_blocks"]
 

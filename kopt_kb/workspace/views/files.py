@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.chain import Head
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
@@ -26,6 +26,7 @@ __all__ = [
     "ViewError",
     "Written",
     "block_difference",
+    "carries_header",
     "file_difference",
     "first_difference",
     "read_file",
@@ -104,6 +105,11 @@ def split_view(name: str, data: bytes) -> RenderedFile | None:
     if not fields or form.format(**fields.groupdict()) != line:
         return None
     return RenderedFile(Head(int(fields["seq"]), fields["zh"]), fields["sha"], opening.encode("ascii") + rest)
+
+
+def carries_header(name: str) -> bool:
+    """Return whether files of this name's suffix carry a header."""
+    return PurePosixPath(name).suffix in _FRAMES
 
 
 def _frame(name: str) -> tuple[str, str]:

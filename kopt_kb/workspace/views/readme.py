@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from kopt_kb.analysis.isa.targets import IsaTarget, isa_targets
+from kopt_kb.analysis.ir.machine.targets import IsaTarget, isa_targets
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.own import OwnProblem
 from kopt_kb.quantity import Exactness
+from kopt_kb.quantity.readable import reached
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
@@ -16,12 +17,15 @@ from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Condition, StopConditions
+from kopt_kb.workspace.targets.floors import has_floors
+from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.blocks import render_block
-from kopt_kb.workspace.views.words import citation, spec_line
+from kopt_kb.workspace.views.words import citation, is_second_edition, spec_line, unknown_in, unknown_words
 
 __all__ = ["BLOCKS", "gap_lines", "isa_goals", "new_readme", "render_blocks"]
 
 TBD = "TBD"
+_TERA = 10**12
 _EXACTNESS: Mapping[Exactness, str] = {"exact": "exact", "upper": "an upper bound", "lower": "a lower bound"}
 _DEFINITIONS = ("operation", "flops", "bytes", "special")
 
@@ -154,28 +158,33 @@ def _hardware(state: WorkspaceState) -> str:
     lines = [f"- {spec_line(row)}" for row in state.specs.values()]
     for row in state.unknown.values():
         where = f" <- {citation(row.citation)}" if row.citation else ""
-        lines.append(f"- {row.key}: UNKNOWN (gpu-wiki not found){where}")
+        lines.append(f"- {row.key}: {unknown_in(state, row)}{where}")
         if row.placeholder:
             lines.append(f"  - PLACEHOLDER {row.placeholder}: the user's stand-in, no part of any target")
     return "\n".join(lines) or TBD
 
 
-def _roof_text(ceiling: RecordedCeiling) -> str:
+def _roof_text(ceiling: RecordedCeiling, state: WorkspaceState) -> str:
     value = ceiling.roof
     if isinstance(value, RecordedUnknown):
         return f"{ceiling.name} UNKNOWN"
     basis = "documented" if ceiling.measured is None else "measured"
-    return f"{ceiling.name} {_plain(value.value)} {value.unit} ({basis}, {', '.join(value.grades)})"
+    number, unit = _plain(value.value), value.unit
+    if is_second_edition(state) and unit in {"MB/s", "GB/s"} and value.si >= _TERA:
+        number, unit = format_exact(value.si / _TERA), "TB/s"
+    return f"{ceiling.name} {number} {unit} ({basis}, {', '.join(value.grades)})"
 
 
 def _plain(value: float) -> str:
     return format_exact(Fraction(str(value)))
 
 
-def _target_line(target: RecordedTarget) -> str:
+def _target_line(target: RecordedTarget, state: WorkspaceState) -> str:
     kind = "compute-bound" if target.metric == "compute" else "memory-bound"
     if target.value is None:
-        return f"{kind} target: UNKNOWN (gpu-wiki not found)"
+        rows = [row for row in state.unknown.values() if any(need.endswith(row.key) for need in target.needs or ())]
+        missing = next((row for row in rows if row.citation is None), rows[0] if rows else None)
+        return f"{kind} target: {unknown_words(has_row=False) if missing is None else unknown_in(state, missing)}"
     return f"{kind} target >= {_plain(target.value)} {target.unit}"
 
 
@@ -192,14 +201,14 @@ def _shape_section(state: WorkspaceState, roofline: RecordedRoofline) -> list[st
     total, moved = sum(flop.useful.value for flop in work.flops), roofline.amount_under(DRAM)
     lines.append(f"- arithmetic intensity = {total} / {moved} = {_plain(round(roofline.intensity, 6))} FLOP/B")
     ridge = "UNKNOWN" if roofline.ridge is None else f"{_plain(round(roofline.ridge, 6))} FLOP/B"
-    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c) for c in roofline.ceilings)}"]
+    lines += [f"- ridge point: {ridge}", f"- roofs: {'; '.join(_roof_text(c, state) for c in roofline.ceilings)}"]
     lines.append(f"- bound: {roofline.bound}" + (f", by the {roofline.limiter} roof" if roofline.limiter else ""))
     for name, value in sorted(roofline.attainable.items()):
         known = f"{_plain(round(float(value.si) / 1e12, 6))} TFLOPS" if isinstance(value, RecordedQuantity) else ""
         shown = known or "UNKNOWN"
         lines.append(f"- attainable under {name} roofs: {shown}")
     for target in roofline.targets:
-        lines.append(f"- {_target_line(target)} = {_plain(target.factor)} x {target.basis} {target.name}")
+        lines.append(f"- {_target_line(target, state)} = {_plain(target.factor)} x {target.basis} {target.name}")
     lines += [f"- note: {note}" for note in roofline.notes]
     return [*lines, *_reachable_lines(state, roofline), *gap_lines(state, roofline.shape), ""]
 
@@ -213,7 +222,9 @@ def _reachable_lines(state: WorkspaceState, roofline: RecordedRoofline) -> list[
     if found.rate_si is None:
         return [f"- reachable: not measured: {found.reason}"]
     device = state.environments[found.environment].device
-    unit, scale = ("GB/s", 1e9) if found.roof == DRAM else ("TFLOPS", 1e12)
+    unit, scale = ("TFLOPS", 1e12) if found.roof != DRAM else ("GB/s", 1e9)
+    if is_second_edition(state):
+        unit, scale = ("TB/s" if found.roof == DRAM else "TFLOPS"), 1e12
     line = f"- reachable: {found.rate_si / scale:.6g} {unit}, {found.probe}, on {device} (event {found.environment})"
     condition = next((one for one in StopConditions.of(state).conditions if one.shape == roofline.shape), None)
     above = condition is not None and condition.roof == found.roof and condition.target_si > found.rate_si
@@ -254,6 +265,19 @@ def _rounded_down(value: Fraction, digits: int = 5) -> Fraction:
     return value // step * step
 
 
+def _target_lines(state: WorkspaceState) -> list[str]:
+    """Return each target once: those that bind a shape first, as they stand, then the others, named as not binding."""
+    every = dict.fromkeys(_target_line(target, state) for one in state.rooflines for target in one.targets)
+    if not is_second_edition(state):
+        return list(every)
+    binding = dict.fromkeys(
+        _target_line(target, state)
+        for one in state.rooflines
+        for target in (one.targets if one.bound == "unknown" else [one.target])
+    )
+    return [*binding, *(f"not binding: {line}" for line in every if line not in binding)]
+
+
 _STOP_HEAD = ("Shape", "Quantity", "Condition", "Factor", "Basis", "Grades", "Median latency")
 
 
@@ -261,6 +285,7 @@ def _stop(state: WorkspaceState) -> str:
     if state.targets is None:
         return TBD
     judged = {one.shape: one for one in StopConditions.of(state).conditions}
+    short = too_short(state.targets)
     rows: list[tuple[str, ...]] = []
     for one in state.targets.targets:
         grades = ", ".join(one.grades)
@@ -271,10 +296,10 @@ def _stop(state: WorkspaceState) -> str:
         latency = f"<= {format_exact(_rounded_down(condition.latency_s * 1000))} ms"
         quantity = f"{one.quantity} ({condition.roof})"
         rows.append((condition.shape, quantity, condition.target, one.factor, one.basis, grades, latency))
-    lines = list(dict.fromkeys(_target_line(target) for one in state.rooflines for target in one.targets))
     return "\n".join(
         [
-            *lines, "", *table(_STOP_HEAD, rows),
+            *_target_lines(state), "", *table(_STOP_HEAD, rows),
+            *(f"No condition for {shape}: its target is shorter than {than}." for shape, than in short.items()),
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
@@ -292,15 +317,17 @@ def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> lis
     if best is None or state.is_simulated(best):
         return []
     rows = []
+    said = reached if is_second_edition(state) else "{:.3f}".format
+    beyond = "below its floor" if has_floors(state) else "above its roof"
     for shape, one in best.own_records.items():
         machine, condition = state.environments.get(one.environment), conditions.get(shape)
-        is_other = machine is not None and machine.product not in {None, state.created.platform}
+        is_other = machine is not None and machine.is_other_than(state.created.platform)
         if condition is None or is_other or one.trust == "unstated":
             continue
-        ratio, is_possible = condition.ratio(one.median_s), condition.share(one.median_s) <= 1
-        met = ("yes" if ratio >= 1 else "no") if is_possible else "above its roof"
+        ratio, is_possible = condition.ratio(one.median_s), one.median_s >= condition.floor_s
+        met = ("yes" if ratio >= 1 else "no") if is_possible else beyond
         time = f"{one.median_s * 1000:.6g} ms"
-        rows.append((shape, f"v{best.number}", time, f"{ratio:.3f}", met, one.trust, one.id))
+        rows.append((shape, f"v{best.number}", time, said(ratio), met, one.trust, one.id))
     head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
     return ["", *table(head, rows)] if rows else []
 

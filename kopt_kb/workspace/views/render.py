@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from kopt_kb.errors import BadInput, KoptError
-from kopt_kb.wire import Wire
+from kopt_kb.base.errors import BadInput, KoptError
+from kopt_kb.base.wire import Wire
 from kopt_kb.workspace.anchors import latest_view, open_journal
 from kopt_kb.workspace.journal.blobs import BlobReader, ObjectStore
 from kopt_kb.workspace.journal.chain import Head
@@ -19,35 +19,31 @@ from kopt_kb.workspace.journal.disk import sweep
 from kopt_kb.workspace.journal.journal import Journal, JournalBusyError
 from kopt_kb.workspace.journal.round_events import MemoryMasked
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.memory import hand_masked
+from kopt_kb.workspace.masks import mask_files
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.views.brought import Brought, brought_texts, raw_files, written_folders
 from kopt_kb.workspace.views.files import write_blocks, write_file
-from kopt_kb.workspace.views.logs import optimize_log, performance_trend
-from kopt_kb.workspace.views.memory import Memories, memories_of, memory_files
+from kopt_kb.workspace.views.profiles import write_raw, write_reports
 from kopt_kb.workspace.views.readme import render_blocks
-from kopt_kb.workspace.views.reports import baseline_report, round_summaries
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["VIEWS", "RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]
-
-RenderView = Callable[[WorkspaceState, BlobReader, Memories], Mapping[str, str]]
-"""What the journal says, its blobs and the memory of each attempt → path below the workspace → text."""
-
-VIEWS: tuple[RenderView, ...] = (
-    memory_files, baseline_report, round_summaries, performance_trend, optimize_log,
-)  # fmt: skip
-"""What every workspace renders as whole files; benches, and the blocks of README.md, come besides."""
+__all__ = ["RenderReport", "Texts", "render_saying", "render_workspace", "texts_of"]
 
 _README = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a journal renders: whole files by path, and the blocks of each file that people own."""
+    """What a journal renders: whole files by path, and the blocks of each file that people own.
+
+    Attributes:
+        faults: What packs that are installed can't render, and why.
+    """
 
     head: Head
     files: dict[str, str]
     blocks: dict[str, dict[str, str]]
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +58,7 @@ class RenderReport(Wire):
         masked: Versions whose mask was set by hand in their file and is an event now.
         waiting: Versions masked by hand whose mask can't be recorded while another process writes the journal; their
             files were left alone.
+        faults: What packs that are installed can't render, and why.
     """
 
     WIRE: ClassVar = (
@@ -73,6 +70,7 @@ class RenderReport(Wire):
     kept: tuple[tuple[str, str], ...] = ()
     masked: tuple[int, ...] = ()
     waiting: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
 
     @property
     def _kept(self) -> dict[str, str]:
@@ -86,6 +84,12 @@ class RenderReport(Wire):
     def _waiting(self) -> tuple[str, ...]:
         return tuple(f"v{number}" for number in self.waiting)
 
+    @property
+    def text(self) -> str:
+        """The report for people: what was kept and masked, what was written."""
+        written = [f"wrote {path}" for path in self.written]
+        return "\n".join([*self.lines(), *(written or [f"{len(self.unchanged)} rendered files are up to date"])])
+
     def lines(self) -> list[str]:
         """Return the report for people, a line each."""
         lines = [f"v{number} is masked, as its file said" for number in self.masked]
@@ -94,7 +98,7 @@ class RenderReport(Wire):
             for number in self.waiting
         ]
         lines += [f"{path} was edited: its bytes are objects/{sha}, it is rendered again" for path, sha in self.kept]
-        return lines
+        return [*lines, *self.faults]
 
 
 def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
@@ -105,23 +109,13 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
     Raises:
         ObjectError: A blob a text needs is missing or damaged.
     """
-    files: dict[str, str] = {}
-    if state.route != "roofline":
-        memories = memories_of(state, blob)
-        for view in VIEWS:
-            files.update(view(state, blob, memories))
-    if state.benches and state.route != "roofline":
+    is_tried = state.route != "roofline"
+    brought = brought_texts(state, blob) if is_tried else Brought()
+    files = brought.texts
+    if state.benches and is_tried:
         from kopt_kb.workspace.views.bench import bench_log
 
         files.update(bench_log(state, blob))
-    if state.campaign is not None and state.campaign.policy.get("name") == "cutile":
-        from kopt_kb.workspace.views.iterations import perf_results  # the cuTile loop keeps it
-
-        files.update(perf_results(state))
-    if state.named is not None:
-        from kopt_kb.workspace.views.manifest import manifest_files
-
-        files.update(manifest_files(state, blob))
     bodies = {name: body if body.endswith("\n") else f"{body}\n" for name, body in render_blocks(state).items()}
     if state.adopted:
         from kopt_kb.workspace.views.adopted import with_adopted
@@ -130,13 +124,13 @@ def texts_of(state: WorkspaceState, blob: BlobReader) -> Texts:
             if path.endswith(".md"):
                 files[path] = with_adopted(text, state, path, None, blob)
         bodies = {name: with_adopted(body, state, _README, name, blob) for name, body in bodies.items()}
-    return Texts(Head(state.seq, state.head), files, {_README: bodies})
+    return Texts(Head(state.seq, state.head), files, {_README: bodies}, tuple(brought.faults))
 
 
 def render_workspace(workspace: Workspace, *, journal: Journal | None = None) -> RenderReport:
     """Write every rendered file and block that changed; bytes that somebody edited go to objects/ first.
 
-    A mask that a person set in a memory file is recorded before its file is rendered.
+    A mask that a person set in a rendered file is recorded before that file is rendered.
 
     Args:
         workspace: The workspace.
@@ -186,59 +180,56 @@ def _only_renderer(root: Path) -> Iterator[None]:
 
 def _sweep(layout: Layout) -> None:
     """Remove what writers of rendered files and blobs left when they were killed."""
-    for folder in (layout.root, *layout.folders, *layout.rounds.glob("round-*")):
+    for folder in written_folders(layout):
         sweep(folder)
 
 
-def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the versions whose hand-set mask became an event, and those that have to wait for the journal."""
+def _record_masks(workspace: Workspace, journal: Journal | None) -> tuple[tuple[int, ...], dict[int, str]]:
+    """Return the versions whose hand-set mask became an event, and version → file of those that have to wait."""
     layout = workspace.layout
     if journal is not None:
-        return _mask(journal, workspace), ()
-    masked = tuple(hand_masked(layout, workspace.state()))
+        return _mask(journal, workspace), {}
+    masked = mask_files(layout, workspace.state())
     if not masked:
-        return (), ()
+        return (), {}
     try:
         with open_journal(layout) as opened:
-            return _mask(opened, workspace), ()
+            return _mask(opened, workspace), {}
     except JournalBusyError:
         return (), masked
 
 
 def _mask(journal: Journal, workspace: Workspace) -> tuple[int, ...]:
-    masked = tuple(hand_masked(workspace.layout, workspace.state(journal.events)))
+    masked = mask_files(workspace.layout, workspace.state(journal.events))
     if masked:
-        names = ", ".join(f"memory/v{number}.json" for number in masked)
-        journal.append(MemoryMasked.kind, MemoryMasked(masked, f"set by hand in {names}", None))
-    return masked
+        names = ", ".join(masked.values())
+        journal.append(MemoryMasked.kind, MemoryMasked(tuple(masked), f"set by hand in {names}", None))
+    return tuple(masked)
 
 
-def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], waiting: tuple[int, ...]) -> RenderReport:
+def _render(layout: Layout, state: WorkspaceState, masked: tuple[int, ...], waiting: dict[int, str]) -> RenderReport:
     store, root = ObjectStore(layout.objects), layout.root
     texts = texts_of(state, store.get)
     _check_order(layout, texts)
-    untouched = {f"memory/v{number}.json" for number in waiting}
+    untouched = set(waiting.values())
     # First the file whose markers people can break: where they are broken nothing is written.
     done = {path: write_blocks(root / path, bodies, store) for path, bodies in texts.blocks.items()}
     for path, text in texts.files.items():
         if path not in untouched:
             done[path] = write_file(root, path, text, texts.head, store)
     if any(attempt.profiles for attempt in state.rounds):
-        from kopt_kb.workspace.views.profiles import write_reports
-
         done |= write_reports(root, state, store)
-    if state.named is not None:
-        from kopt_kb.workspace.views.manifest import named_files
-        from kopt_kb.workspace.views.profiles import write_raw
-
-        done |= write_raw(root, named_files(state, store.get), store)
+    raw = raw_files(state, store.get)
+    if raw:
+        done |= write_raw(root, raw, store)
     return RenderReport(
         texts.head,
         tuple(path for path, one in done.items() if one.changed),
         tuple(path for path, one in done.items() if not one.changed),
         tuple((path, one.kept) for path, one in done.items() if one.kept),
         masked,
-        waiting,
+        tuple(waiting),
+        texts.faults,
     )
 
 

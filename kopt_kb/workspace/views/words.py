@@ -1,80 +1,50 @@
-"""The words of views: pieces of Markdown, and what people said, read from blobs and sorted into the memory's fields."""
+"""The words of views: pieces of Markdown, and what people said, read from blobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Iterable
 
-from kopt_kb.errors import BadInput
 from kopt_kb.quantity.readable import gain, rounded
-from kopt_kb.wire import WireError, parse, read
 from kopt_kb.workspace.journal.blobs import BlobReader
-from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow
-from kopt_kb.workspace.rounds import Remark, Round
-from kopt_kb.workspace.views.memory_model import MemoryDirection, MemoryReference, Note, Pitfall, SearchEntry
+from kopt_kb.workspace.journal.setup_events import CitationRef, SpecRow, UnknownRow
+from kopt_kb.workspace.rounds import Remark
+from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = [
+    "EDITION",
     "SANDBOX",
-    "MemoryFileError",
-    "Words",
     "blob_text",
     "bullets",
     "citation",
     "figure",
-    "free_text",
-    "of_kind",
+    "finish",
+    "is_second_edition",
+    "is_unknown",
     "percent",
     "plain",
     "quoted",
-    "read_entry",
     "spec_line",
     "spoken",
+    "unknown_in",
+    "unknown_words",
 ]
-
-T = TypeVar("T")
 
 SANDBOX = "sandbox/"
 """Folder whose files are rendered and never committed."""
 
-_UNKNOWN_SPEC = "UNKNOWN (gpu-wiki not found)"
+EDITION = "2"
+"""Edition of the words of rendered blocks; `workspace_created` names it, and workspaces without it keep their words."""
 
-Words = SearchEntry | Pitfall | MemoryReference | MemoryDirection | Note | str
-"""One thing said about an attempt; a text says what may go wrong and how to go back."""
+_NO_ROW = "UNKNOWN (gpu-wiki not found)"
+"""What is said of a value that the wiki has no row for."""
 
-_ENTRIES: Mapping[str, tuple[type[Words], Callable[[str], Words]]] = {
-    "search_log": (SearchEntry, lambda words: SearchEntry("note", words)),
-    "pitfalls_and_fixes": (Pitfall, lambda words: Pitfall("note", words)),
-    "references": (MemoryReference, lambda words: MemoryReference("user-input", words)),
-    "open_directions": (MemoryDirection, MemoryDirection),
-}
-"""Field → form of its entries, and the entry that plain words make."""
+_NO_VALUE = "UNKNOWN (no source gives it)"
+"""What is said of a value whose row says UNKNOWN."""
 
 
-class MemoryFileError(BadInput):
-    """An entry does not have the form of the schema; `where` is the field."""
-
-    code = "KB313"
-
-
-def read_entry(field: str, text: str) -> Words:
-    """Return an entry of a free-text field: a JSON object of its form, or plain words for its main member.
-
-    Raises:
-        MemoryFileError: The JSON is broken, or a member is missing, unknown or not text.
-    """
-    words = text.strip()
-    if not words:
-        raise MemoryFileError("an entry can't be empty", where=field, fix="say something")
-    if field == "risks_and_rollback":
-        return words
-    kind, plain_entry = _ENTRIES[field]
-    if not words.startswith("{"):
-        return plain_entry(words)
-    try:
-        return read(kind, parse(text.encode("utf-8", "replace")))
-    except WireError as error:
-        what = f"field {error.where}: {error.what}" if error.where else error.what
-        raise MemoryFileError(what, where=field, fix="docs/memory.md lists the fields") from None
+def finish(lines: Iterable[str]) -> str:
+    """Return the text of a rendered page."""
+    return plain("\n".join(lines).rstrip() + "\n")
 
 
 def plain(text: str) -> str:
@@ -92,32 +62,6 @@ def spoken(note: Remark, blob: BlobReader) -> str:
     return note.words or blob_text(blob, note.text).strip() or "(empty)"
 
 
-def free_text(attempt: Round, blob: BlobReader) -> tuple[Words, ...]:
-    """Return what was said about an attempt: notes sorted by topic, then entries; of another form, as a note."""
-    found = [_noted(note, spoken(note, blob)) for note in attempt.notes]
-    for entry in attempt.entries:
-        text = blob_text(blob, entry.text)
-        try:
-            found.append(read_entry(entry.kind, text))
-        except MemoryFileError:
-            found.append(Note("user", text, entry.by))
-    return tuple(found)
-
-
-def of_kind(kind: type[T], words: Iterable[Words]) -> tuple[T, ...]:
-    """Return what was said of one kind, in order."""
-    return tuple(one for one in words if isinstance(one, kind))
-
-
-def _noted(note: Remark, text: str) -> Words:
-    words = text.strip()
-    if note.kind == "search":
-        return SearchEntry("note", words)
-    if note.kind == "pitfall":
-        return Pitfall("unknown_spec" if _UNKNOWN_SPEC in words else "note", words)
-    return Note("tip" if note.kind == "tip" else "user", words, note.by)
-
-
 def figure(value: float | None) -> str:
     """Return a number, rounded as everywhere; `-` for none."""
     return "-" if value is None else rounded(value)
@@ -131,6 +75,26 @@ def percent(value: float | None) -> str:
 def citation(reference: CitationRef) -> str:
     """Return the line of the wiki that a value was read from."""
     return f"<gpu-wiki>/{reference.path}:L{reference.line}"
+
+
+def unknown_words(*, has_row: bool) -> str:
+    """Return what is said of an UNKNOWN value: whether the wiki has a row that says so, or none."""
+    return _NO_VALUE if has_row else _NO_ROW
+
+
+def is_unknown(words: str) -> bool:
+    """Return whether a note names an UNKNOWN value, in the words of any edition."""
+    return _NO_ROW in words or _NO_VALUE in words
+
+
+def unknown_in(state: WorkspaceState, row: UnknownRow) -> str:
+    """Return what a workspace says of a value that it needed, in the words of its edition."""
+    return unknown_words(has_row=row.citation is not None and is_second_edition(state))
+
+
+def is_second_edition(state: WorkspaceState) -> bool:
+    """Return whether the rendered words are those of `EDITION`; older workspaces are rendered as they were."""
+    return state.created.versions.get("views") == EDITION
 
 
 def spec_line(row: SpecRow) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.document import Gap, GapPart
-from kopt_kb.wire import read
+from kopt_kb.base.wire import read
 
 PARTS = (
     GapPart("extra-bytes", 1e-6, 25.0, 10.0, "l2", "measured", (Evidence("l2_use_pct", 50.0, "%"),)),

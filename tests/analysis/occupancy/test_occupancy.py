@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.occupancy.occupancy import Limits, Resources, occupancy
-from kopt_kb.errors import BadInput, UnknownData
+from kopt_kb.base.errors import BadInput, UnknownData
 
 ORACLES = runpy.run_path(str(Path(__file__).with_name("occupancy_oracles.py")))
 KIB = 1024

@@ -6,7 +6,7 @@ import pytest
 
 from kopt_kb.analysis.occupancy.limits import Limits, Resources
 from kopt_kb.analysis.occupancy.rules import ResourceRule, known, warps_per_block
-from kopt_kb.errors import UnknownData
+from kopt_kb.base.errors import UnknownData
 
 
 def test_a_partly_filled_warp_counts_whole():

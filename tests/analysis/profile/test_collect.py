@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.profile import Collector, Dim3, ProfiledLaunch, ReportPlace, ReportSource, duration_stats
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 SOURCE = ReportSource("run.csv", "ncu-csv", "ncu", "nvidia")
 

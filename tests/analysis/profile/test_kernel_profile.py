@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 
 def profile(durations=None, **metrics):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kopt_kb.analysis.profile.shown import COLUMNS, profile_blocks, record_of
 from kopt_kb.analysis.readers import read_profiles
-from kopt_kb.markup.blocks import FactsBlock, TableBlock
+from kopt_kb.base.markup.blocks import FactsBlock, TableBlock
 
 LIBRARY = Path(__file__).resolve().parents[2] / "data" / "zoo" / "library.csv"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.analysis.profile.vocabulary import METRICS, definition_of
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 SUFFIXES = {"s": "_s", "Hz": "_hz", "%": "_pct"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from kopt_kb import KernelProfile, Profiles
 from kopt_kb.analysis.readers import ReportError
-from tests.kopt_kb.markup.test_elements import HOSTILE
+from tests.kopt_kb.base.markup.test_elements import HOSTILE
 
 ZOO = Path(__file__).resolve().parents[2] / "data" / "zoo"
 HEAD = "Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs,MaxNs\n"

@@ -7,7 +7,10 @@ import os
 import pytest
 
 from kopt_kb.analysis.readers import NoKernelMatches, ReportError, read_profiles, reader_of
-from kopt_kb.errors import BadInput
+from kopt_kb.analysis.readers.common.base import Reader
+from kopt_kb.base.errors import BadInput
+from kopt_kb.doors import table
+from kopt_kb.doors.pack import Pack
 
 
 @pytest.fixture
@@ -88,3 +91,28 @@ def test_a_device_is_no_report():
     """Reading /dev/zero would never end."""
     with pytest.raises(ReportError, match="neither a file nor a folder"):
         reader_of("/dev/zero")
+
+
+def test_readers_of_packs_are_asked_last_and_only_then(page, tmp_path, monkeypatch):
+    """A report that a built-in reader takes loads no table of packs; one that nobody else takes is read by the pack."""
+    asked = []
+    mine = Reader("mine", "a report of mine", lambda head: head.data.startswith(b"mine"), lambda _: iter(()))
+    greedy = Reader("all", "whatever there is", lambda _: True, lambda _: iter(()))
+    found = table.Packs({"a": Pack("a", "x", readers=(mine,)), "b": Pack("b", "x", readers=(greedy,))}, ())
+    monkeypatch.setattr(table, "packs", lambda: asked.append(1) or found)
+    assert reader_of(page).id == "ncu-csv"
+    assert not asked
+    (tmp_path / "report").write_text("mine: nothing happened")
+    assert reader_of(tmp_path / "report") is mine
+    (tmp_path / "report").write_text("yours: nothing happened")
+    assert reader_of(tmp_path / "report") is greedy
+
+
+def test_what_is_known_names_readers_of_packs(tmp_path, monkeypatch):
+    """In the order in which they are asked."""
+    mine = Reader("mine", "a report of mine", lambda _: False, lambda _: iter(()))
+    monkeypatch.setattr(table, "packs", lambda: table.Packs({"a": Pack("a", "x", readers=(mine,))}, ()))
+    (tmp_path / "report").write_text("yours: nothing happened")
+    with pytest.raises(ReportError) as caught:
+        reader_of(tmp_path / "report")
+    assert caught.value.fix.endswith(", a report of mine")

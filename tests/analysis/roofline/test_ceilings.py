@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.roofline.ceilings import (
+    best_bandwidth,
     best_known,
     compute_ceiling,
     level_ceiling,
     memory_ceiling,
     traffic_pattern,
 )
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.wiki.registry import Registry
 
@@ -89,11 +90,23 @@ def test_our_own_compute_measurement(measured_root: Path) -> None:
 
 def test_third_party_measurements_are_no_basis(wiki_root: Path, product: Path) -> None:
     """Shown by best_known, never the roof."""
-    row = '| measured_bandwidth | 1.8 | TB/s | level=dram; pattern=copy; bytes=unstated | secondary | [^blog] t quote="1.8 TB/s" | method: blog |\n'
+    row = '| measured_bandwidth | 1.8 | TB/s | level=dram; pattern=copy; bytes=1073741824 | secondary | [^blog] t quote="1.8 TB/s" | method: blog |\n'
     product.write_text(product.read_text().replace("| memory_type ", row + "| memory_type "))
     platform = Registry.open(wiki_root).platform("T10")
     assert memory_ceiling(platform, "copy", 10**9).basis == "documented"
     assert str(best_known(platform, "measured_bandwidth", level="dram")) == "1.8 TB/s"
+
+
+def test_the_best_of_the_same_pattern_comes_first(wiki_root: Path, product: Path) -> None:
+    """A write stream of 1.9 TB/s is no measure for a copy, of which 1.7 TB/s are known; for a read it is all there is."""
+    rows = "".join(
+        f'| measured_bandwidth | {rate} | TB/s | level=dram; pattern={pattern}; bytes=1073741824 | secondary | [^blog] t quote="{rate} TB/s" | method: blog |\n'
+        for rate, pattern in (("1.7", "copy"), ("1.9", "write"))
+    )
+    product.write_text(product.read_text().replace("| memory_type ", rows + "| memory_type "))
+    platform = Registry.open(wiki_root).platform("T10")
+    found = [str(best_bandwidth(platform, "dram", pattern)) for pattern in ("copy", "read")]
+    assert found == ["1.7 TB/s", "1.9 TB/s"]
 
 
 def test_pattern_of_work() -> None:

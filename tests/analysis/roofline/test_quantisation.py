@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.roofline.quantisation import quantise
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 
 
 def test_by_hand() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, RecordedTarget, read_rooflines
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import WireError, canonical, schema
 from kopt_kb.problem.work import work
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.wire import WireError, canonical, schema
 
 WORKS = {
     "attention": (4, 32, 4096, 128),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kopt_kb.analysis.roofline.roofline import GradeRefused, roofline
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.counts import Count, FlopCount
 from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity, Unknown
@@ -98,7 +98,7 @@ def test_weak_grades_can_be_refused(wiki_root: Path, product: Path) -> None:
 
 def test_the_note_about_reach_follows_the_target(wiki_root: Path, product: Path) -> None:
     """The best known copy makes 1.7 TB/s: 0.9 of 2.0 TB/s is above it and says so, 0.8 is not and does not."""
-    row = '| measured_bandwidth | 1.7 | TB/s | level=dram; pattern=copy; bytes=unstated | secondary | [^blog] t quote="1.7 TB/s" | method: blog |\n'
+    row = '| measured_bandwidth | 1.7 | TB/s | level=dram; pattern=copy; bytes=1073741824 | secondary | [^blog] t quote="1.7 TB/s" | method: blog |\n'
     product.write_text(product.read_text().replace("| memory_type ", row + "| memory_type "))
     platform = Registry.open(wiki_root).platform("T10")
     one = Work.given(10**9, 10**9, "fp32", "vector")

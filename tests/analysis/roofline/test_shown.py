@@ -7,7 +7,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.reach import reach
 from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
-from kopt_kb.markup.blocks import Cell, FactsBlock, TableBlock
+from kopt_kb.base.markup.blocks import Cell, FactsBlock, TableBlock
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry
 

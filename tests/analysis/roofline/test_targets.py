@@ -9,12 +9,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.analysis.roofline.roofline import roofline
-from kopt_kb.analysis.roofline.targets import (
-    PerformanceTarget,
-    TargetAboveRoofError,
-    parse_performance_target,
-)
-from kopt_kb.errors import BadInput
+from kopt_kb.analysis.roofline.targets import PerformanceTarget, TargetAboveRoofError, parse_performance_target
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry
 

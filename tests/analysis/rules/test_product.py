@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kopt_kb.analysis.rules.product import product_of
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 from tests.analysis.rules.conftest import profile_of
 

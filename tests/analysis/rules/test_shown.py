@@ -7,7 +7,7 @@ from pathlib import Path
 from kopt_kb.analysis.readers import read_profiles
 from kopt_kb.analysis.rules.classify import classify
 from kopt_kb.analysis.rules.shown import verdict_blocks
-from kopt_kb.markup.blocks import Bullets, Cell, FactsBlock, TableBlock
+from kopt_kb.base.markup.blocks import Bullets, Cell, FactsBlock, TableBlock
 from kopt_kb.wiki.registry import Registry
 
 LIBRARY = Path(__file__).resolve().parents[2] / "data" / "zoo" / "library.csv"

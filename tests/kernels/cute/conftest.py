@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
-from kopt_kb.kernels.cuda.launches import record_cuda
-from kopt_kb.kernels.cuda.plan import Program, header_of, launch_of, plan_of
-from kopt_kb.kernels.record.bounds import check_code, check_record
-from kopt_kb.kernels.record.model import Launch, LaunchRecord
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest
+from kopt_kb.launch.cuda.cubin import Cubin, CubinKernel
+from kopt_kb.launch.cuda.launches import record_cuda
+from kopt_kb.launch.cuda.plan import Program, header_of, launch_of, plan_of
+from kopt_kb.launch.record.bounds import check_code, check_record
+from kopt_kb.launch.record.model import Launch, LaunchRecord
+from kopt_kb.launch.record.request import MakerRequest, OpRequest
 
 SHARED_BYTES = 227 * 1024
 """What a block of Hopper may use."""
@@ -59,7 +59,7 @@ def recorded(repo_root: Path, tmp_path: Path) -> Callable[..., LaunchRecord]:
 @pytest.fixture
 def declared(repo_root: Path) -> Callable[[str], SimpleNamespace]:
     """What a file declares, by the reader of kernel files."""
-    from kopt_kb.kernels.declared import read_declared
+    from kopt_kb.launch.kernel.declared import read_declared
 
     def read(name: str) -> SimpleNamespace:
         found = read_declared(repo_root / "kernels" / "cute" / f"{name}.py")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kopt_kb.kernels.record.model import TensorMapArg
+from kopt_kb.launch.record.model import TensorMapArg
 
 
 def test_its_launch(launched: Any, declared: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.record.model import TensorMapArg
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.model import TensorMapArg
 
 
 def test_its_launch(launched: Any, declared: Any) -> None:

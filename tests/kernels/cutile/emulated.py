@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from kopt_kb.kernels.declared import packaged_file, read_declared
+from kopt_kb.launch.kernel.declared import packaged_file, read_declared
 from tests.cutile_emulator import install
 
 FOLDER = Path(__file__).parents[3] / "kernels" / "cutile"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.kernels.cutile import is_tile_file
+from kopt_kb.packs.cutile.compile import is_tile_file
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.kernels.cuda.cubin import Cubin, CubinKernel
-from kopt_kb.kernels.cuda.launches import record_cuda
-from kopt_kb.kernels.cuda.plan import Program, header_of, launch_of, plan_of
-from kopt_kb.kernels.record.bounds import check_code, check_record
-from kopt_kb.kernels.record.judge import OBJECTS
-from kopt_kb.kernels.record.model import StructArg
-from kopt_kb.kernels.record.request import MakerRequest, OpRequest
-from kopt_kb.runners.replay.makers import make_record
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.cuda.cubin import Cubin, CubinKernel
+from kopt_kb.launch.cuda.launches import record_cuda
+from kopt_kb.launch.cuda.plan import Program, header_of, launch_of, plan_of
+from kopt_kb.launch.judge.makers import make_record
+from kopt_kb.launch.record.bounds import check_code, check_record
+from kopt_kb.launch.record.judge import OBJECTS
+from kopt_kb.launch.record.model import StructArg
+from kopt_kb.launch.record.request import MakerRequest, OpRequest
 
 
 def test_its_launch(repo_root: Path) -> None:

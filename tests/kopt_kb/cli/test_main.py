@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.cli.main import COMMANDS, main
+from kopt_kb.cli.commands import all_commands
+from kopt_kb.cli.main import main
 
 
 def run(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -63,7 +64,7 @@ def test_errors_in_json_are_one_document(words: list[str], capsys: pytest.Captur
     assert err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", all_commands())
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """--help prints usage and exits 0."""
     code, out, _ = run([name, "--help"], capsys)
@@ -76,7 +77,7 @@ def test_usage_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"], capsys)[0] == 0
     code, out, _ = run([], capsys)
     assert code == 2
-    assert all(name in out for name in COMMANDS)
+    assert all(name in out for name in all_commands())
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import read as read_document
 from kopt_kb.problem.counts import Count, dram, weaker
-from kopt_kb.wire import read as read_document
 
 
 @pytest.mark.parametrize("value", [-1, 1.0, True, "1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.dtypes import ALIASES, DTYPES, FORMATS, dtype_of, format_of, matrix_compute, vector_compute
 from kopt_kb.wiki.vocabulary import AXES
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.problem import Problem, recorded_problem
 from kopt_kb.problem.tolerances import Tolerance
 

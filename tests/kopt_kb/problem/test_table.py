@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import read
 from kopt_kb.problem.table import ProblemTable, RecordedTensor, StatedTensor, Workload
-from kopt_kb.wire import read
 
 X = StatedTensor("x", ("M", "half + 1", 3), "bf16")
 TABLE = ProblemTable(

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import read
 from kopt_kb.problem.dtypes import DTYPES
 from kopt_kb.problem.tolerances import TOLERANCES, Tolerance, tolerance_of
-from kopt_kb.wire import read
 
 
 def test_every_type_has_limits_and_a_reason():

@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import read
 from kopt_kb.problem.counts import Count
 from kopt_kb.problem.work import Work, work
-from kopt_kb.wire import read
 
 
 def test_the_demo_problem_by_hand():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.errors import BadInput, ExitCode
+from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.quantity import quantity as q
 from kopt_kb.quantity.citation import Citation, Location
 
@@ -18,7 +18,7 @@ def cited(value: str, symbol: str, grade: q.Grade = "vendor", line: int = 1) -> 
     """A quantity as the registry would make it."""
     citation = Citation("memory_bandwidth", value, symbol, Location("a.md", line), "0" * 12)
     bare = q.given(Fraction(value), symbol, "x")
-    return q.Quantity(bare.si, bare.dimension, symbol, q.Cited("memory_bandwidth", grade, citation), value)
+    return q.made(bare.si, bare.dimension, symbol, q.Cited("memory_bandwidth", grade, citation), value)
 
 
 BANDWIDTH = cited("4.0", "TB/s")

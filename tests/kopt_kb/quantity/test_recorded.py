@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.base.wire import read
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.wiki.registry import Platform, Registry
-from kopt_kb.wire import read
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.units import DIMENSIONS, UNITS, format_exact, parse_number, si_number, si_unit, unit, units_of
 
 PINT = {

@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import (
+from kopt_kb.base.wire import canonical, read
+from kopt_kb.launch.candidate.answers import (
     AnswerBasis,
     Check,
     Contest,
@@ -28,10 +28,11 @@ from kopt_kb.runners.candidate.answers import (
     Trust,
     Unable,
 )
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.project.executor import ProjectExecutor
-from kopt_kb.runners.project.file import read_project
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
+from kopt_kb.launch.project.executor import ProjectExecutor
+from kopt_kb.launch.project.file import read_project
+from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
@@ -39,11 +40,10 @@ from kopt_kb.tuning.project import ProjectAdapter
 from kopt_kb.tuning.proposals import Proposal, ProposerAnswer, ProposerView
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import canonical, read
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.task import ProjectCapture, Task
 from kopt_kb.workspace.workspace import Workspace
-from tests.kopt_kb.runners.small_record import CODE, small_record
+from tests.kopt_kb.launch.small_record import CODE, small_record
 
 MakeCampaign = Callable[..., Campaign]
 MakeWorkspace = Callable[..., Workspace]
@@ -190,7 +190,11 @@ def _project_campaign(kind: type[ProjectExecutor]) -> Callable[..., Campaign]:
         executor = kind(adapter.project, adapter.root)
         policy = adapter.policy(policy_named(name, max_rounds=rounds, stop_scope="aggregate"))
         return Campaign(
-            workspace, policy, (Scripted(answers),), executor, options=CampaignOptions(project=adapter, say=say)
+            workspace,
+            policy,
+            (Scripted(answers),),
+            executor,
+            options=CampaignOptions(project=adapter, say=say, product_of=lambda _: "T10"),
         )
 
     return make
@@ -346,7 +350,7 @@ def replayed(workspace: Workspace) -> Callable[..., Campaign]:
         policy = policy_named("gpu-wiki", without_stops=("target", "hardware_limit", "plateau"))
         return Campaign(
             where or workspace, replace(policy, suspicious_gain_pct=None), (Costs(*costs),), executor,
-            options=CampaignOptions(**more),
+            options=CampaignOptions(product_of=lambda _: "T10", **more),
         )  # fmt: skip
 
     return make
@@ -363,3 +367,10 @@ assert _SPEC is not None and _SPEC.loader is not None
 _MODULE = importlib.util.module_from_spec(_SPEC)
 sys.modules["campaign_words"] = _MODULE
 _SPEC.loader.exec_module(_MODULE)
+
+
+@pytest.fixture(autouse=True)
+def card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands of projects run on a card, by its name: on a host no condition is judged."""
+    found = Environment("NVIDIA T10 48GB", None, None, {}, {"python": "3"})
+    monkeypatch.setattr("kopt_kb.launch.project.executor.host_environment", lambda: found)

@@ -43,9 +43,9 @@ class Makers:
 
     def make(self, request: Any, out: Path) -> Any:
         """Store a record of the requested problem."""
-        from kopt_kb.kernels.record.judge import RECORD, load_record
-        from kopt_kb.runners.replay.makers import Made
-        from kopt_kb.wire import canonical
+        from kopt_kb.base.wire import canonical
+        from kopt_kb.launch.judge.makers import Made
+        from kopt_kb.launch.record.judge import RECORD, load_record
 
         source = Path(request.what.file).read_bytes()
         found = _COST.search(source)
@@ -78,9 +78,9 @@ class Costs:
 
 def main(workspace: str, wiki: str, folder: str) -> None:
     """Run the campaign, or go on with it."""
-    from kopt_kb.runners.replay.device import DeviceJudging
-    from kopt_kb.runners.replay.executor import RecordExecutor
-    from kopt_kb.runners.replay.shelf import RecordTarget
+    from kopt_kb.launch.judge.device import DeviceJudging
+    from kopt_kb.launch.judge.executor import RecordExecutor
+    from kopt_kb.launch.judge.shelf import RecordTarget
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.policy import policy_named
     from kopt_kb.workspace.workspace import Workspace

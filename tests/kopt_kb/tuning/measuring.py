@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from dataclasses import replace
 
-from kopt_kb.runners.candidate.answers import ReportEvidence, Timing
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.answers import ReportEvidence, Timing
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 
 HEAD = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","Section Name",'

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
-from kopt_kb.runners.candidate.answers import ReportEvidence
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.answers import ReportEvidence
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_account
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
@@ -31,7 +31,7 @@ def campaign(
     """A campaign whose decisions rest on whatever the executor gives; one stop reason may be left out."""
     policy = replace(policy_named("gpu-wiki", max_rounds=rounds), least_trust="unstated")
     policy = replace(policy, stop_reasons=tuple(one for one in policy.stop_reasons if one != goes_past))
-    options = CampaignOptions(platform=Registry.open(wiki_root).platform("T10"))
+    options = CampaignOptions(product_of=lambda _: "T10", platform=Registry.open(wiki_root).platform("T10"))
     return Campaign(workspace, policy, (VariantsProposer(),), executor, settings=SETTINGS, options=options)
 
 

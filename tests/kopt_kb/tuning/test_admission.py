@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning.admission import admit
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.task import Task
 from tests.demo_kernel import DEMO
-from tests.kopt_kb.runners.problems.test_kernelbench import FILE
 
 PROBLEM = Problem.of("rms_norm", ["64x64"], "bf16")
 LOGIC = "def make_inputs(shape, dtype): ...\ndef reference(x): ...\n"
@@ -27,7 +26,6 @@ def task(path: Path, **more: str) -> Task:
 @pytest.mark.parametrize(
     ("name", "text", "more", "fix"),
     [
-        ("k.py", FILE, {}, "--problem"),
         ("k.cu", "__global__ void f() {}\n", {}, "/* kb"),
         ("k.py", "\x00\x01", {}, "name a kernel's Python file"),
         ("k.cu", "/* kb\nop = 'rms_norm'\n*/\n__global__ void f() {}\n", {}, "--framework CUDA"),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.launch.candidate.answers import ReportEvidence
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import ReportEvidence
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Budget, CampaignOptions
 from kopt_kb.tuning.policy import policy_named

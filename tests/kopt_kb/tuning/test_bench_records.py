@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import AnswerBasis, Sample, Timing, read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.answers import AnswerBasis, Sample, Timing, read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.bench import BenchOptions, bench_kernel, utilization
 from kopt_kb.tuning.bench_records import made_records, timing_run
 from kopt_kb.tuning.options import Settings

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.tuning.branches import commit_version, repository_of
+from kopt_kb.sandbox.gitrun import repository_around
+from kopt_kb.tuning.branches import commit_version
 from kopt_kb.workspace.journal.campaign_events import CampaignNamed
 
 
@@ -52,7 +53,7 @@ def test_a_branch_that_is_checked_out_is_left_alone(project: tuple[Path, Campaig
     root, named = project
     _git(root, "worktree", "add", "-q", "-b", "optimize/c", str(tmp_path.parent / f"{tmp_path.name}_wt"))
     assert "is checked out" in commit_version(root, named, {"ops/k.py": "x = 2\n"}, "V1", "ab" * 32)
-    other = repository_of(tmp_path.parent / f"{tmp_path.name}_wt")
+    other = repository_around(tmp_path.parent / f"{tmp_path.name}_wt")
     assert other is not None
     assert other.text("rev-parse", "HEAD") == named.upstream
     gone = replace(named, git_branch="optimize/d", upstream="0" * 40)

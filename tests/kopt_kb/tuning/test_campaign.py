@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
+from kopt_kb.packs.memory_form.memory_edit import Hypothesis, create_version
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import State, state_of
 from kopt_kb.tuning.options import Budget, CampaignOptions, Settings
@@ -23,8 +24,13 @@ from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.reader import read_journal
-from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, MemoryMasked, RoundStarted, SnapshotTaken
-from kopt_kb.workspace.memory_edit import Hypothesis, create_version
+from kopt_kb.workspace.journal.round_events import (
+    Decided,
+    HypothesisStated,
+    MemoryMasked,
+    RoundStarted,
+    SnapshotTaken,
+)
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 
@@ -257,7 +263,7 @@ def test_a_mask_set_by_hand_hides_a_round_from_proposers(workspace: Workspace, m
     with make_campaign(workspace) as campaign:
         campaign.run()
         rolled_back = next(e.data.round for e in workspace.events() if getattr(e.data, "decision", "") == "rollback")
-        file = workspace.layout.memory_file(rolled_back)
+        file = workspace.layout.root / f"memory/v{rolled_back}.json"
         entry = json.loads(file.read_text())
         file.write_text(json.dumps({**entry, "masked": True}))
         assert rolled_back in campaign.state().masked

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from campaign_words import RATE, SOURCE, Make, decisions, finish, kernel, state_of
 
+from kopt_kb.packs.memory_form.memory_edit import mask
 from kopt_kb.tuning.bench import utilization
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
-from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Contest, Timing
+from kopt_kb.launch.candidate.answers import Contest, Timing
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.policy import confirmed_policy
 from kopt_kb.tuning.ruling import Ruling

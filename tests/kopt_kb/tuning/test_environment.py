@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import BadInput, MissingTool
-from kopt_kb.runners.candidate.answers import read_answer
-from kopt_kb.runners.candidate.job import Ending, Job, Outcome, RunLimits, Started
+from kopt_kb.base.errors import BadInput, MissingTool
+from kopt_kb.launch.candidate.answers import read_answer
+from kopt_kb.launch.candidate.job import Ending, Job, Outcome, RunLimits, Started
 from kopt_kb.tuning.environment import harness_digest, read_machine
 
 FOUND = {"device": "NVIDIA T10 48GB", "uuid": None, "driver": "1", "clocks": {}, "versions": {"torch": "2"}}
@@ -28,9 +28,9 @@ class Answering:
 
 
 def test_the_product_is_looked_up_when_somebody_can() -> None:
-    """Null when nobody looked, empty when no page has the name."""
+    """Empty when nobody looked, and when no page has the name: it is not known to be the product then."""
     products = [read_machine(Answering(FOUND), ASKED, look).product for look in (None, lambda _: "T10", lambda _: "")]
-    assert products == [None, "T10", ""]
+    assert products == ["", "T10", ""]
     machine = read_machine(Answering(FOUND), ASKED)
     assert (machine.device, machine.driver, machine.harness) == ("NVIDIA T10 48GB", "1", harness_digest())
 

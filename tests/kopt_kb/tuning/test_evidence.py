@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import ReportEvidence
+from kopt_kb.launch.candidate.answers import ReportEvidence
 from kopt_kb.tuning.evidence import ReportOrigin, ResourceGate, read_evidence
 from kopt_kb.wiki.registry import Registry
 from tests.analysis.readers.amd_samples import write_rocpd

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.gates import GateContext, floor_s, judge, lint_kernel
 from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.policy import Gate
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
 OK = Check(passed=True)
@@ -105,3 +109,32 @@ def test_faster_than_the_floor_fails(workspace: Workspace) -> None:
     assert "the work is counted wrongly (options or shape of the problem)" in found.reason
     assert "`kb roofline` cites" in found.reason and " us, less than the " in found.reason
     assert judge("roofline", context(workspace, ran, {"8192x4096": [1e-9]}, simulated=True))[0].result == "pass"
+
+
+@pytest.mark.parametrize(("dtype", "platform"), [("fp32", "H100_SXM"), ("fp64", "H200_SXM"), ("fp32", "MI300X")])
+def test_an_honest_product_on_the_matrix_engine_is_not_refused(dtype: str, platform: str, tmp_path: Path) -> None:
+    """Three tf32 products, bf16 times three or int8 slices are faster than the vector roof, and slower than one fp16."""
+    problem = Problem.of("gemm", ["4096x4096x4096"], dtype)
+    task = Task(platform=platform, framework="", kernel_demo=None, problem=problem)
+    made = Workspace.create(tmp_path, "w", task, Registry.open())
+    state, shape = made.state(), "4096x4096x4096"
+    roof = max(float(state.rooflines[0].least_s(one.name, "documented") or 0) for one in state.rooflines[0].ceilings)
+    least = floor_s(state, cold=True)[shape]
+    assert least < roof / 1.2
+    ran = Ran("ok", OK, "r")
+    assert judge("roofline", context(made, ran, {shape: [roof / 1.2]}))[0].result == "pass"
+    assert judge("roofline", context(made, ran, {shape: [least / 1.01]}))[0].result == "fail"
+    record = Measured(f"m:{shape}", "v1", shape, 9, roof / 1.2, {}, "r", 4)
+    assert made.stop_conditions().evaluate({shape: record}).all_met
+
+
+def test_vector_work_and_convolutions_have_the_floor_of_their_bytes(tmp_path: Path) -> None:
+    """Winograd and Fourier need fewer operations than were counted."""
+    problem = Problem.of("conv2d", ["64x256x56x56"], "fp32")
+    task = Task(platform="H100_SXM", framework="", kernel_demo=None, problem=problem)
+    state = Workspace.create(tmp_path, "w", task, Registry.open()).state()
+    (one,) = state.rooflines
+    memory = one.ceiling("dram")
+    assert memory is not None and floor_s(state, cold=True)["64x256x56x56"] <= float(
+        one.least_s("dram", "documented") or 0
+    )

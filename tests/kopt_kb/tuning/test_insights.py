@@ -9,17 +9,9 @@ import pytest
 
 from kopt_kb.analysis.gap.causes import CauseName
 from kopt_kb.analysis.rules.categories import CATEGORIES
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
-from kopt_kb.tuning.insights import (
-    _of_cause,
-    choice_of,
-    open_entries,
-    opportunities,
-    review_due,
-    review_of,
-    taken_up,
-)
+from kopt_kb.tuning.insights import _of_cause, choice_of, open_entries, opportunities, review_due, review_of, taken_up
 from kopt_kb.tuning.options import Budget
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import Proposal, ProposerView
@@ -39,7 +31,7 @@ def test_a_choice_names_limiter_row_and_what_it_rests_on(workspace: Workspace, w
         state = tuned.state()
     asked = choice_of(state, 1, "caching")
     assert (asked.limiter, asked.category) == ("dram", "caching")
-    assert asked.row.startswith("counters/categories.md:")
+    assert asked.row.startswith("advice/dram.md:")
     assert asked.reason.startswith(f"dram limits (memory-bound: dram, event {seq}); dram asks for caching: Reuse")
     other = choice_of(state, 1, "compute")
     assert (other.limiter, other.row) == ("", "")

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.doors import table
+from kopt_kb.doors.language import Language
+from kopt_kb.doors.pack import Pack
 from kopt_kb.tuning.lint import lint_files, lint_source
 
 HEAD = """import torch
@@ -94,12 +97,16 @@ def test_the_packages_kernels_pass(repo_root: Path, folder: str) -> None:
     assert not {one.name: found for one in files if (found := lint_source(one.read_bytes()))}
 
 
-@pytest.mark.parametrize(
-    ("module", "decorator"), [("cuda.tile", "kernel"), ("flydsl.compiler", "kernel"), ("cutlass.cute", "kernel")]
-)
-def test_kernels_of_other_frameworks_are_kernels(module: str, decorator: str) -> None:
+def _mine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one pack bring one language."""
+    pack = Pack("mine", "mine", languages=(Language("My DSL", "a test's", mark="mine.dsl.kernel"),))
+    monkeypatch.setattr(table, "packs", lambda: table.Packs({"mine": pack}, ()))
+
+
+def test_kernels_of_other_frameworks_are_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """A product of tiles inside one is no library call; outside it is, and a kernel nobody starts is dead."""
-    kernel = f"import {module} as lang\n@lang.{decorator}\ndef device(a, b):\n    return a @ b\n"
+    _mine(monkeypatch)
+    kernel = "import mine.dsl as lang\n@lang.kernel\ndef device(a, b):\n    return a @ b\n"
     assert lint_source((kernel + "def launch(x):\n    lang.launch(device, x)\n").encode()) == ()
     outside = lint_source((kernel + "def launch(x):\n    lang.launch(device, x @ x)\n").encode())
     assert [one.line for one in outside] == [6]
@@ -214,14 +221,13 @@ def test_a_kernel_that_a_neighbour_launches_is_alive() -> None:
     assert lint_files(OLD, new).result == "pass"
 
 
-def test_what_a_header_launches(repo_root: Path) -> None:
-    """The package's pass; without a kernel, or with a library, a file is refused at the line."""
-    for path in sorted((repo_root / "kernels" / "cute").glob("[a-z]*.py")):
-        source = path.read_bytes()
-        assert lint_source(source, framework="CuTe DSL") == ()
-        assert "has no cuTile kernel" in lint_source(source, framework="cuTile")[0].what
-    assert lint_source((repo_root / "kernels" / "flydsl" / "rms_norm.py").read_bytes(), framework="FlyDSL") == ()
+def test_what_a_header_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel passes; without one, or with a library, a file is refused at the line."""
+    _mine(monkeypatch)
     head = b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n'
+    kernel = head + b"import mine.dsl as lang\n@lang.kernel\ndef device(a, b):\n    return a @ b\n"
+    assert lint_source(kernel) == lint_source(kernel, framework="My DSL") == ()
+    assert "has no Triton kernel" in lint_source(kernel, framework="Triton")[0].what
     found = lint_source(head + b"import torch.utils.cpp_extension\n")
     assert [one.line for one in found] == [1, 7]
     assert lint_source(head + b"def (")[0].what == "is not valid Python"

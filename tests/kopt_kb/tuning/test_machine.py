@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import EXITS, NEXT, STEPS, State, exits, next_step, state_of
 from kopt_kb.tuning.options import Budget, Settings

@@ -14,7 +14,7 @@ from kopt_kb.tuning.tips import add_tips
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from tests.kopt_kb.tuning.test_transfer import FEW, SHAPES
+from tests.packs.training_step.test_gate import FEW, SHAPES
 
 _CAMPAIGN = """[campaign]
 op = "gemm_fp16"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput, KoptError, MissingTool
-from kopt_kb.runners.candidate.answers import Environment, Sample, read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.base.errors import BadInput, KoptError, MissingTool
+from kopt_kb.launch.candidate.answers import Environment, Sample, read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.decision import GateResult, decide
 from kopt_kb.tuning.machine import lacks_noise
@@ -262,7 +262,7 @@ def test_a_project_goes_on_on_another_host(make_project, project_campaign, monke
         while not events(workspace, "snapshot_taken"):
             one.step()
     machine = Environment("host other", None, None, {}, {})
-    monkeypatch.setattr("kopt_kb.runners.project.executor.host_environment", lambda: machine)
+    monkeypatch.setattr("kopt_kb.launch.project.executor.host_environment", lambda: machine)
     with project_campaign(workspace) as one:
         one.run()
         state = one.state()

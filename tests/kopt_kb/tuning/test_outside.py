@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.tuning.options import BudgetSpentError
 from kopt_kb.tuning.outside import CommandProposer, PlanProposer, apply_patch, proposal_from_json
 from kopt_kb.tuning.proposals import EvidenceAsked, ProposerView, Tried

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.project.bundle import unified_diff
-from kopt_kb.runners.project.file import ProjectFile, read_project
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import read
+from kopt_kb.launch.project.bundle import unified_diff
+from kopt_kb.launch.project.file import ProjectFile, read_project
 from kopt_kb.tuning.patch import ForbiddenPathError, patched_files
 from kopt_kb.tuning.proposals import ProposerAnswer
-from kopt_kb.wire import read
 
 FILES = {"ops/gemm.py": "one\ntwo\nthree\n", "ops/config.py": "-- a line that looks like a header\nX = 1\n"}
 

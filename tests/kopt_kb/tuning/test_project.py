@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 from campaign_words import PLAIN, RATE, SOURCE, Make, decisions, finish, kernel, reason, stages, state_of
 
-from kopt_kb.cage import below
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.project.bundle import files_of
+from kopt_kb.base.errors import BadInput
+from kopt_kb.cli.kit.consent import named_by
+from kopt_kb.launch.project.bundle import files_of
+from kopt_kb.launch.project.host import host_environment
+from kopt_kb.sandbox.cage import below
+from kopt_kb.sandbox.trust import TrustStore
 from kopt_kb.tuning.patch import ForbiddenPathError
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.project import ProjectAdapter
@@ -255,9 +258,11 @@ def _command(pid: int) -> bytes:
 
 
 def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
-    make_project, project_campaign: Make, project_root: Path, tmp_path: Path
+    make_project, project_campaign: Make, project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGKILL of the whole program ends its benchmark too; the next program goes on."""
+    # another program sees the machine that there is, so this one has to see it too
+    monkeypatch.setattr("kopt_kb.launch.project.executor.host_environment", host_environment)
     slow = project_root / "benchmark" / "bench_gemm.py"
     marker = tmp_path / "pid"
     wait = f"import os, time\nif not os.path.exists({str(marker)!r}):\n    time.sleep(6000)\n"
@@ -268,6 +273,7 @@ def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
         while not state_of(workspace).rounds or "correctness" not in state_of(workspace).rounds[0].gates:
             campaign.step()
     marker.unlink()
+    TrustStore().add(workspace.layout.root, named_by(state_of(workspace)))
     command = [sys.executable, "-m", "kopt_kb", "tune", "run", str(workspace.layout.root), "--yes"]
     program = subprocess.Popen(
         command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(tmp_path)}

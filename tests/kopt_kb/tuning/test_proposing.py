@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.base.errors import BadInput
 from kopt_kb.cli.main import main
-from kopt_kb.errors import BadInput
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.insights import open_entries
 from kopt_kb.tuning.options import Budget, CampaignOptions

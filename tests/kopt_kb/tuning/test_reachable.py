@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.kernels.declared import Declared
-from kopt_kb.kernels.op_options import file_options
+from kopt_kb.launch.candidate.answers import Unable
+from kopt_kb.launch.candidate.job import Job, Outcome, SpaceAsked, Started
+from kopt_kb.launch.candidate.source_config import configs_of
+from kopt_kb.launch.kernel.declared import Declared
+from kopt_kb.launch.kernel.op_options import file_options
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import Unable
-from kopt_kb.runners.candidate.job import Job, Outcome, SpaceAsked, Started
-from kopt_kb.runners.source_config import configs_of
 from kopt_kb.tuning import reachable
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.machine import lacks_reachable
@@ -214,7 +214,7 @@ def test_without_a_measured_page_a_product_ends_by_the_packages_kernel(tmp_path:
                 problem=Problem.of("gemm", ["4096x4096x4096"], "bf16"))  # fmt: skip
     made = Workspace.create(tmp_path, "product", task, registry)
     policy = replace(policy_named("gpu-wiki", max_rounds=6), least_trust="unstated")
-    options = CampaignOptions(platform=registry.platform("H100_SXM"))
+    options = CampaignOptions(platform=registry.platform("H100_SXM"), product_of=lambda _: "H100_SXM")
     own = (made, policy, (VariantsProposer(),), Products(demo.read_bytes()))
     with Campaign(*own, settings=SETTINGS, options=options) as tuned:
         report = tuned.run()

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from kopt_kb.analysis.occupancy.limits import Limits
-from kopt_kb.runners.replay.makers import Made, Makers
-from kopt_kb.runners.replay.shelf import Asked, RecordTarget, Shelf
-from kopt_kb.static.limits import limits_of
+from kopt_kb.launch.counts.limits import limits_of
+from kopt_kb.launch.judge.makers import Made, Makers
+from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf
 from kopt_kb.tuning.record_gate import RecordGate
 from kopt_kb.wiki.registry import Registry
 

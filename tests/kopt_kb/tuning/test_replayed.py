@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.cli.tune_text import render
-from kopt_kb.kernels.record.judge import OBJECTS, RECORD, load_record, stored
+from kopt_kb.cli.tune.text import render
+from kopt_kb.launch.record.judge import OBJECTS, RECORD, load_record, stored
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.options import Budget
@@ -29,7 +29,7 @@ from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.bundle import bundle
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
-from tests.kopt_kb.runners.small_record import CODE
+from tests.kopt_kb.launch.small_record import CODE
 
 MakeReplayed = Callable[..., Campaign]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import AnswerBasis, Check, Contest, Timing, Trust
-from kopt_kb.runners.candidate.job import Job, Outcome, PruningRules, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
-from kopt_kb.runners.source_config import configs_of
+from kopt_kb.launch.candidate.answers import AnswerBasis, Check, Contest, Timing, Trust
+from kopt_kb.launch.candidate.job import Job, Outcome, PruningRules, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named

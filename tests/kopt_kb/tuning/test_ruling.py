@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import Trust
+from kopt_kb.launch.candidate.answers import Trust
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.ruling import Ruling, timed_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.errors import MissingTool
-from kopt_kb.runners.candidate.answers import Check, read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
+from kopt_kb.base.errors import MissingTool
+from kopt_kb.launch.candidate.answers import Check, read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.fold import Fold
 from kopt_kb.workspace.journal.round_events import RoundStarted, RunStarted

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.base.errors import BadInput, ExitCode, MissingTool
+from kopt_kb.launch.candidate.answers import read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome
-from kopt_kb.runners.simulator import SimulatorExecutor
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.proposals import view_of

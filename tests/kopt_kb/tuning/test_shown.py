@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from kopt_kb import campaign_report
-from kopt_kb.errors import KoptError
+from kopt_kb.base.errors import KoptError
+from kopt_kb.base.markup.blocks import TableBlock
+from kopt_kb.cli.tune.text import render
+from kopt_kb.tuning.page.campaign import _targets
 from kopt_kb.tuning.shown import COLUMNS, headline, records_of, report_blocks
+from kopt_kb.workspace.workspace import Workspace
 
 CAMPAIGNS = Path(__file__).resolve().parents[3] / "benchmarks" / "campaigns" / "h200_sxm"
 
@@ -37,6 +41,32 @@ def test_what_it_came_to_in_one_line() -> None:
     assert headline(unknown) == ("Stop Conditions not evaluable: no version", None)
     assert len(report_blocks(replace(unknown, rounds=()))) == 2
     assert met._repr_html_().count("<table>") == 2
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(CAMPAIGNS.parent.glob("*/*/")), ids=lambda one: f"{one.parent.name}-{one.name}"
+)
+def test_text_page_and_notebook_agree_in_every_digit(folder: Path) -> None:
+    """Achieved over target, shape by shape and over all: what the command prints, the page and the notebook show."""
+    report = campaign_report(folder)
+    assert report.conditions is not None and report.conditions.aggregate is not None
+    text = render(report, full=True)
+    aggregate = text.partition("aggregate ")[2].split()[0]
+    assert f"achieved over target {aggregate} (" in headline(report)[0]
+    (table,) = [
+        one for one in report_blocks(report) if isinstance(one, TableBlock) and one.caption == "Stop Conditions"
+    ]
+    printed = [line.split() for line in text.splitlines()]
+    for row in table.rows:
+        assert any(str(row[0]) in words and str(row[3]) in words for words in printed), row
+    state = Workspace.open(folder).state()
+    page = " ".join(
+        str(getattr(cell, "text", cell))
+        for one in _targets(report, state).blocks
+        for row in getattr(one, "rows", ())
+        for cell in row
+    )
+    assert all(f" {row[3]} " in page for row in table.rows)
 
 
 def test_there_has_to_be_a_workspace(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.runners.candidate.answers import read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.candidate.answers import read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
+from kopt_kb.packs.memory_form.memory_edit import mask
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.decision import unmet
 from kopt_kb.tuning.machine import State
@@ -25,7 +26,6 @@ from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import Decided, HypothesisStated, RoundStarted, SnapshotTaken
-from kopt_kb.workspace.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from kopt_kb.launch.candidate.answers import Check, Sample, Timing
 from kopt_kb.problem.problem import Problem
-from kopt_kb.runners.candidate.answers import Check, Sample, Timing
 from kopt_kb.tuning.decision import Decision
 from kopt_kb.tuning.jobs import Ran
 from kopt_kb.tuning.policy import policy_named

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import read_answer
-from kopt_kb.runners.candidate.job import Job, Outcome, Started
-from kopt_kb.runners.simulator import SimulatorExecutor
+from kopt_kb.launch.candidate.answers import read_answer
+from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import policy_named

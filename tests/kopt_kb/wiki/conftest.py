@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.wiki.collect import Collection, collect
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.row import Row, Source
 from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import METRICS, canonical_key
@@ -40,6 +42,12 @@ def knowledge_root(wiki_root: Path) -> Path:
         (wiki_root / path).parent.mkdir(exist_ok=True)
         (wiki_root / path).write_text(knowledge_page(title, kind, tags, text))
     return wiki_root
+
+
+@pytest.fixture
+def invented(wiki_root: Path) -> Collection:
+    """One product of the invented wiki."""
+    return collect(Registry.open(wiki_root), ["T10"])
 
 
 SheetOf = Callable[..., Sheet]

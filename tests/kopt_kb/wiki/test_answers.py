@@ -7,10 +7,10 @@ from pathlib import Path
 
 import jsonschema
 
+from kopt_kb.base.wire import read, schema
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import read, schema
 
 
 def test_every_row_of_a_product_reads_back_from_its_document(wiki_root: Path) -> None:

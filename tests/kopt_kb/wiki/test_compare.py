@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.compare import SideBySideLine, compare_platforms
 from kopt_kb.wiki.registry import Registry
 
@@ -51,6 +51,40 @@ def test_another_accumulator_is_said_and_has_no_ratio(wiki_root: Path) -> None:
     assert (line.comparable, line.differs, line.ratios()) == (False, ("acc: fp32, fp16",), (None, None))
 
 
+@pytest.mark.parametrize(("axis", "stated"), [("acc", "acc=fp32; clock=boost"), ("clock", "acc=fp32; clock=boost")])
+def test_an_unstated_condition_is_said_and_has_a_ratio(wiki_root: Path, axis: str, stated: str) -> None:
+    """A sheet that is silent about its clock or accumulator is compared, and the line says about what."""
+    silent = "; ".join(f"{axis}=unstated" if one.startswith(axis) else one for one in stated.split("; "))
+    edit(
+        wiki_root,
+        f'sparsity=dense; {stated} | vendor | [^sheet] table 1 quote="102.4',
+        f'sparsity=dense; {silent} | vendor | [^sheet] table 1 quote="102.4',
+    )
+    (line,) = lines(wiki_root, "peak_compute", dtype="fp16", sparsity="dense")
+    assert (line.differs, line.ratios()) == (
+        (f"{axis}: {stated.partition(axis + '=')[2].partition(';')[0]}, unstated",),
+        (1.0, 1.0),
+    )
+
+
+def test_a_missing_product_leaves_the_others_their_ratio(wiki_root: Path) -> None:
+    """Of three the second has no row: the third still has its ratio to the first."""
+    registry = Registry.open(wiki_root)
+    one, two = (registry.platform(name) for name in ("T10", "T10_PRO"))
+    (line,) = compare_platforms([one, two], "memory_bandwidth").lines
+    held = SideBySideLine(("A", "B", "C"), line.key, (line.rows[0], None, line.rows[1]), ("", "", ""), ())
+    assert held.ratios() == (1.0, None, 1.0)
+
+
+def test_a_ceiling_of_the_target_is_no_value_of_its_products(wiki_root: Path) -> None:
+    """What the target allows at most says nothing of two products that are cut differently."""
+    registry = Registry.open(wiki_root)
+    both = [registry.platform("T10"), registry.platform("T10_PRO")]
+    assert any(row.is_ceiling for row in both[0].sheet.rows)
+    found = compare_platforms(both)
+    assert not any(row.is_ceiling for line in found.lines for row in line.rows if row is not None)
+
+
 def test_dense_and_sparse_never_share_a_line(wiki_root: Path) -> None:
     """A product without a dense row shows what it has."""
     page = wiki_root / "hardware/nvidia/t10_pro.md"
@@ -75,7 +109,7 @@ def test_no_value_row_is_left_out(wiki_root: Path) -> None:
     found = compare_platforms(both)
     shown = [{row.key for line in found.lines if (row := line.rows[at]) is not None} for at in (0, 1)]
     for platform, keys in zip(both, shown, strict=True):
-        assert keys == set(platform.sheet.chosen())
+        assert keys == {row.key for row in platform.sheet.chosen().values() if not row.is_ceiling}
 
 
 def test_bad_requests(wiki_root: Path) -> None:

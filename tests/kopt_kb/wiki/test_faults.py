@@ -25,7 +25,10 @@ def test_all_faults_travel_and_survive_pickling() -> None:
 
 def test_every_code_in_use_is_listed() -> None:
     """Codes of the sources are codes of the table, and back."""
-    folder = Path(__file__).parents[3] / "kopt_kb" / "wiki"
-    used = {code for file in folder.rglob("*.py") for code in re.findall(r'"(WK\d{3})"', file.read_text())}
+    package = Path(__file__).parents[3] / "kopt_kb"
+    folders = (package / "wiki", package / "packs" / "curate")
+    used = {
+        code for room in folders for file in room.rglob("*.py") for code in re.findall(r'"(WK\d{3})"', file.read_text())
+    }
     assert used == {code for code in FAULT_CODES if code != "PHY"}
     assert all(name.startswith("PHY") for name in RULES)

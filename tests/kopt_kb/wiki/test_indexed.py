@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki import cache
 from kopt_kb.wiki.indexed import says_what_its_line_says
 from kopt_kb.wiki.places import packaged_root

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.problem.ops import OPS as PROBLEM_OPS
 from kopt_kb.wiki.faults import FAULT_CODES
-from kopt_kb.wiki.knowledge import OPS, expired, links, page_faults, read_knowledge
+from kopt_kb.wiki.knowledge import expired, links, page_faults, read_knowledge
 
 GOOD = """---
 title: A trap
@@ -105,11 +104,6 @@ def test_an_unused_footnote_is_a_fault() -> None:
         + '[^two]: title="T"; publisher="P"; url="u"; revision="r"; read="2026-11-21"; basis="source"; n="1"; part="any"; toolkit="any"; expires="2027-11-21"\n'
     )
     assert codes(extra) == ["WK109"]
-
-
-def test_the_operations_are_those_of_the_problem_layer() -> None:
-    """The registry stands below and can't import them."""
-    assert set(OPS) == set(PROBLEM_OPS)
 
 
 def test_bytes_that_are_no_text() -> None:

@@ -80,10 +80,10 @@ def test_rows_of_every_state(wiki_root: Path) -> None:
     """A row each, with its line and document; what has no value has no number."""
     found = lookup(Registry.open(wiki_root).platform("T10"))
     rows = found.records()
-    assert len(rows) == len(found.specs) + len(found.unknown) + len(found.unsupported)
+    assert len(rows) == len(found.specs) + len(found.unknown) + len(found.unsupported) + len(found.ceilings)
     assert all(tuple(row) == COLUMNS for row in rows)
-    assert {row["state"] for row in rows} == {"value", "token", "unknown", "none"}
-    assert all((row["si_value"] is not None) == (row["state"] == "value") for row in rows)
+    assert {row["state"] for row in rows} == {"value", "token", "unknown", "none", "ceiling"}
+    assert all((row["si_value"] is not None) == (row["state"] in {"value", "ceiling"}) for row in rows)
     assert all(str(row["citation"]).startswith("<gpu-wiki>/") for row in rows)
     assert repr(found) == f"Lookup(T10: {len(found.specs)} values, 1 UNKNOWN, 1 unsupported)"
     text = found._repr_html_()
@@ -95,3 +95,13 @@ def test_rows_of_every_state(wiki_root: Path) -> None:
 def test_a_registry_says_where_it_reads(wiki_root: Path) -> None:
     """Not its address in memory."""
     assert repr(Registry.open(wiki_root)) == f"Registry({wiki_root})"
+
+
+def test_a_ceiling_of_the_target_is_no_value(wiki_root: Path) -> None:
+    """What the target allows at most stands beside the values; asked for alone, the product's own is UNKNOWN."""
+    found = lookup(Registry.open(wiki_root).platform("T10"), "ops_per_clock_per_sm")
+    assert (found.specs, found.is_unknown, len(found.ceilings)) == ((), True, 1)
+    assert [row["state"] for row in found.records()] == ["ceiling", "unknown"]
+    assert [one["key"] for one in found.to_json()["ceilings"]] == [found.ceilings[0].key]
+    everything = lookup(Registry.open(wiki_root).platform("T10"))
+    assert everything.ceilings == found.ceilings and not any(row.is_ceiling for row in everything.specs)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput, ExitCode, UnknownData
+from kopt_kb.base.errors import BadInput, ExitCode, UnknownData
 from kopt_kb.quantity.quantity import Absent, Derived, Quantity, Unknown
 from kopt_kb.wiki.faults import WikiFaults
 from kopt_kb.wiki.registry import AmbiguousRow, Registry, parse_key

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import UnknownData
+from kopt_kb.base.errors import UnknownData
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.faults import WikiFaults

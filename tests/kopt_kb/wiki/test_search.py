@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput, MissingTool
+from kopt_kb.base.errors import BadInput, MissingTool
+from kopt_kb.wiki.knowledge import read_knowledge
 from kopt_kb.wiki.search import search
 from kopt_kb.wiki.search_filters import Filters
 from kopt_kb.wiki.wiki import Wiki
@@ -126,3 +127,14 @@ def test_without_fts5_the_error_says_what_is_missing(
     monkeypatch.setenv("KOPT_CACHE", str(tmp_path / "empty"))
     with pytest.raises(MissingTool, match="no FTS5"):
         search(Wiki(knowledge_root), "bank conflict")
+
+
+def test_a_page_about_a_backend_makes_its_word_one_to_search_for(knowledge_root: Path) -> None:
+    """The core's languages are words too; a page that names another backend is found all the same, and faulted."""
+    wiki = Wiki(knowledge_root)
+    assert {"triton", "hip", "cuda", "flydsl"} <= set(wiki.backends) and "any" not in wiki.backends
+    page = knowledge_root / "ops/gemm.md"
+    page.write_text(page.read_text().replace("backend: [any]", "backend: [fortran]"))
+    assert "ops/gemm.md" in found(knowledge_root, "bank conflict", op="gemm")
+    faults = read_knowledge(page.read_bytes(), "ops/gemm.md", wiki.targets, wiki.backends).faults
+    assert any(fault.code == "WK501" and "fortran" in fault.message for fault in faults)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.shape import describe_folder, is_wiki
 
 

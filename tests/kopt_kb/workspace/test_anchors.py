@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from kopt_kb.sandbox.gitrun import GitError
 from kopt_kb.workspace.anchors import commit_anchors, latest_view, refuse_cut
-from kopt_kb.workspace.gitrun import GitError
 from kopt_kb.workspace.gitview import Repository, ensure_repository
 from kopt_kb.workspace.journal.chain import JournalError
 from kopt_kb.workspace.snapshot import commit_workspace
@@ -31,11 +31,12 @@ def test_an_edited_view_and_a_file_of_somebody_elses_anchor_nothing(played) -> N
     """What a person changed may say anything, and so may a page that no view is called after."""
     layout, events = played.workspace.layout, played.workspace.events()
     render_workspace(played.workspace)
-    shutil.copy(layout.baseline_report, layout.root / "other.md")
-    for folder in (layout.memory, layout.rounds, layout.logs):
+    shutil.copy(layout.root / "baseline_report.md", layout.root / "other.md")
+    for folder in (layout.root / "memory", layout.root / "rounds", layout.logs):
         shutil.rmtree(folder)
         folder.mkdir()
-    layout.baseline_report.write_bytes(layout.baseline_report.read_bytes() + b"mine\n")
+    report = layout.root / "baseline_report.md"
+    report.write_bytes(report.read_bytes() + b"mine\n")
     assert latest_view(layout) is None
     refuse_cut(layout, events[:-1])
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import parse, read
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import parse, read
 from kopt_kb.workspace.bundle import PREDICATE, STATEMENT, Statement, bundle
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.retarget import registry_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput, UnknownData
+from kopt_kb.base.errors import BadInput, UnknownData
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -33,14 +33,13 @@ def test_all_parts_are_there(workspace: Workspace, demo: Path) -> None:
 
 @pytest.mark.core
 def test_the_readme_has_the_seeds_sections_and_lines(workspace: Workspace) -> None:
-    """Every section, the notes, the citation style, both target lines, nothing TBD."""
+    """Every section, the notes, the citation style, both target lines, the one that binds first, nothing TBD."""
     text = workspace.layout.readme.read_text()
     headings = [line[3:] for line in text.split("\n") if line.startswith("## ")]
     assert sorted(headings) == sorted([*BLOCKS.values(), "Additional Notes"])
     assert "Keep it simple." in text
     assert "memory_bandwidth: 2.0 TB/s <- <gpu-wiki>/hardware/nvidia/t10.md:L" in text
-    assert "\ncompute-bound target >= 23.04 TFLOPS\n" in text
-    assert "\nmemory-bound target >= 1.8 TB/s\n" in text
+    assert "\nmemory-bound target >= 1.8 TB/s\nnot binding: compute-bound target >= 23.04 TFLOPS\n" in text
     assert "TBD" not in text
 
 
@@ -72,11 +71,22 @@ def test_an_allowed_unknown_is_written_as_such(tmp_path: Path, task: Task, regis
     )
     made = Workspace.create(tmp_path, "gemm", gemm, registry)
     text = made.layout.readme.read_text()
-    assert f"{key}: UNKNOWN (gpu-wiki not found)" in text
+    assert f"{key}: UNKNOWN (no source gives it) <- <gpu-wiki>/hardware/nvidia/t10.md:L" in text
     assert "PLACEHOLDER 100 TFLOPS" in text
-    assert "compute-bound target: UNKNOWN (gpu-wiki not found)" in text
+    assert "compute-bound target: UNKNOWN (no source gives it)" in text and "not found" not in text
     assert "note_added" in [event.kind for event in made.events()]
     assert made.stop_conditions().conditions == ()
+
+
+def test_a_missing_row_has_the_seeds_words(tmp_path: Path, task: Task, registry: Registry, product: Path) -> None:
+    """`UNKNOWN (gpu-wiki not found)` is said of what the wiki has no row for, in the README and as a pitfall."""
+    lines = product.read_text().splitlines(keepends=True)
+    product.write_text("".join(one for one in lines if not one.startswith("| peak_compute | UNKNOWN")))
+    gemm = replace(task, problem=Problem.of("gemm", ["512x512x512"], "bf16"), allow_unknown=True)
+    made = Workspace.create(tmp_path, "gemm", gemm, registry)
+    text = made.layout.readme.read_text()
+    assert "]: UNKNOWN (gpu-wiki not found)\n" in text and "target: UNKNOWN (gpu-wiki not found)" in text
+    assert "no source gives it" not in text
 
 
 def test_a_wrong_architecture_is_refused(tmp_path: Path, task: Task, registry: Registry) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.workspace.fold import Fold, fold, folded
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event

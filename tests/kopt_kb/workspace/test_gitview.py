@@ -6,8 +6,14 @@ import subprocess
 
 import pytest
 
-from kopt_kb.workspace.gitrun import Git, GitError
-from kopt_kb.workspace.gitview import CommitIdentity, Repository, commit_event, enclosing_repository, ensure_repository
+from kopt_kb.sandbox.gitrun import Git, GitError
+from kopt_kb.workspace.gitview import (
+    CommitIdentity,
+    Repository,
+    commit_event,
+    enclosing_repository,
+    ensure_repository,
+)
 from kopt_kb.workspace.journal.events import Event, checked_data
 
 FILES = {"kernel.py": b"x = 1\r\n", "memory/v0.json": b"\xff\x00", "empty": b""}

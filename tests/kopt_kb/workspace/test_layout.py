@@ -137,8 +137,8 @@ def test_a_link_below_the_root_is_refused_and_the_root_may_be_one(tmp_path):
     root = tmp_path / "link"
     root.symlink_to(tmp_path / "kernel_opt_norm")
     layout = find_layout(root)
-    (layout.rounds / "round-1").symlink_to(tmp_path)
-    refuse_links(root, layout.rounds)
+    (layout.logs / "round-1").symlink_to(tmp_path)
+    refuse_links(root, layout.logs)
     with pytest.raises(LayoutError, match="is a link") as caught:
-        refuse_links(root, layout.rounds / "round-1" / "deeper")
-    assert caught.value.where == str(layout.rounds / "round-1")
+        refuse_links(root, layout.logs / "round-1" / "deeper")
+    assert caught.value.where == str(layout.logs / "round-1")

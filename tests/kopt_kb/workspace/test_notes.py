@@ -1,4 +1,4 @@
-"""Additional Notes of a README are added to, and nothing else of it changes."""
+"""Additional Notes of a README are added to, and nothing else of it changes; notes of the journal are blobs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.workspace.layout import Layout
-from kopt_kb.workspace.notes import add_readme_notes
+from kopt_kb.workspace.notes import add_note, add_readme_notes
 
 
 def test_notes_are_added(tmp_path: Path) -> None:
@@ -29,3 +29,11 @@ def test_what_would_break_the_readme(tmp_path: Path, text: str) -> None:
         add_readme_notes(layout, text)
     with pytest.raises(BadInput, match="no section"):
         add_readme_notes(layout, "words")
+
+
+def test_notes_are_blobs(played) -> None:
+    """Bytes of any kind, but not nothing."""
+    event = add_note(played.workspace, "tip", b"wide \xff loads", "ann")
+    assert played.store.get(event.data.text) == b"wide \xff loads"
+    with pytest.raises(BadInput, match="empty"):
+        add_note(played.workspace, "tip", b" \n", "ann")

@@ -12,6 +12,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.registration import (
+    TimeBounds,
     _number,
     registered_rows,
     rooflines,
@@ -19,6 +20,7 @@ from kopt_kb.workspace.registration import (
     target_set,
     unknown_needs,
 )
+from kopt_kb.workspace.targets.short import too_short
 
 NORM = Problem.of("rms_norm", ["8192x4096", "64x64"], "bf16")
 
@@ -52,6 +54,17 @@ def test_one_condition_a_shape_and_an_aggregate(registry: Registry) -> None:
         (None, AGGREGATE, "1", ""),
     ]
     assert (event.bound, event.targets[0].basis, event.targets[0].factor) == ("memory", "memory_bandwidth", "0.9")
+
+
+def test_tiny_work_has_no_condition(registry: Registry) -> None:
+    """4.6 ns at 1.8 TB/s is below what events resolve: no condition, and it is said of which shape and why."""
+    platform = registry.platform("T10")
+    found = rooflines(NORM, platform)
+    event = target_set(NORM, found, reason="r", by="b", bounds=TimeBounds.of(platform, found))
+    assert [one.shape for one in event.targets] == ["8192x4096", None]
+    assert list(too_short(event)) == ["64x64"] and "on T10" in too_short(event)["64x64"]
+    plain = target_set(NORM, rooflines(NORM, platform), reason="r", by="b")
+    assert too_short(plain) == {} and too_short(None) == {}
 
 
 def test_unknown_roofs_set_no_condition(registry: Registry) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -47,13 +47,25 @@ def test_another_factor(workspace, registry):
 def test_other_shapes(workspace, registry):
     """All conditions are for the new shapes; the factor in force is kept."""
     set_targets(workspace, registry, factor=Fraction(3, 4), reason="agreed", by="ann")
-    done = set_targets(workspace, registry, terms=Terms(shapes=["64x128"]), reason="small batch", by="bob")
-    assert values(workspace) == {"64x128": ("1.5", "TB/s")}
-    assert [one.shape for one in done.targets.targets] == ["64x128", None]
+    done = set_targets(workspace, registry, terms=Terms(shapes=["512x1024"]), reason="small batch", by="bob")
+    assert values(workspace) == {"512x1024": ("1.5", "TB/s")}
+    assert [one.shape for one in done.targets.targets] == ["512x1024", None]
     assert factor_in_force(workspace.state()) == Fraction(3, 4)
-    assert "- shapes: 64x128" in workspace.layout.readme.read_text()
+    assert "- shapes: 512x1024" in workspace.layout.readme.read_text()
     assert audit(workspace.layout.root, registry).clean
-    assert [one.shape for one in workspace.stop_conditions().conditions] == ["64x128"]
+    assert [one.shape for one in workspace.stop_conditions().conditions] == ["512x1024"]
+
+
+def test_tiny_shapes_lose_their_condition_and_keep_the_factor(workspace, registry):
+    """33 KB take 16 ns: no condition, which README and audit know; larger shapes have 0.75 again."""
+    set_targets(workspace, registry, factor=Fraction(3, 4), reason="agreed", by="ann")
+    set_targets(workspace, registry, terms=Terms(shapes=["64x128"]), reason="small batch", by="bob")
+    assert workspace.stop_conditions().conditions == ()
+    assert "No condition for 64x128: its target is shorter than " in workspace.layout.readme.read_text()
+    assert audit(workspace.layout.root, registry).clean
+    assert factor_in_force(workspace.state()) == Fraction(3, 4)
+    set_targets(workspace, registry, terms=Terms(shapes=["512x1024"]), reason="larger", by="bob")
+    assert values(workspace) == {"512x1024": ("1.5", "TB/s")}
 
 
 def test_a_target_event_that_does_not_follow_from_its_rows_is_found(workspace, registry, clock):
@@ -130,14 +142,14 @@ def test_a_performance_target(workspace, registry):
     assert aim_in_force(workspace.state()) == "> 50% peak efficiency"
     assert set(values(workspace).values()) == {("1", "TB/s")}
     assert audit(workspace.layout.root, registry).clean
-    set_targets(workspace, registry, terms=Terms(shapes=["64x128"]), reason="small batch", by="bob")
-    assert values(workspace) == {"64x128": ("1", "TB/s")}
+    set_targets(workspace, registry, terms=Terms(shapes=["512x1024"]), reason="small batch", by="bob")
+    assert values(workspace) == {"512x1024": ("1", "TB/s")}
     assert audit(workspace.layout.root, registry).clean
     set_targets(workspace, registry, aim="null", reason="back", by="ann")
-    assert values(workspace) == {"64x128": ("1.8", "TB/s")} and aim_in_force(workspace.state()) == ""
+    assert values(workspace) == {"512x1024": ("1.8", "TB/s")} and aim_in_force(workspace.state()) == ""
     set_targets(workspace, registry, aim=">= 1.5 TB/s", reason="more", by="ann")
     set_targets(workspace, registry, factor=Fraction(1, 4), reason="less", by="ann")
-    assert values(workspace) == {"64x128": ("0.5", "TB/s")} and aim_in_force(workspace.state()) == ""
+    assert values(workspace) == {"512x1024": ("0.5", "TB/s")} and aim_in_force(workspace.state()) == ""
     assert audit(workspace.layout.root, registry).clean
 
 

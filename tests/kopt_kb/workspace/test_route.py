@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import WireError
+from kopt_kb.packs.memory_form.memory_edit import Hypothesis, create_version
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import WireError
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.memory_edit import Hypothesis, create_version
 from kopt_kb.workspace.route import ROUTES, RecordedTask, choose_route, recorded_task, route_text
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.views.render import render_workspace, texts_of
@@ -96,7 +96,7 @@ def test_a_roofline_workspace_has_targets_and_no_attempts(roofline: Workspace, w
     report = render_workspace(roofline)
     assert (report.unchanged, report.written) == (("README.md",), ())
     assert not roofline.layout.kernel.exists()
-    assert not list(roofline.layout.memory.iterdir())
+    assert not list((roofline.layout.root / "memory").iterdir())
     text = roofline.layout.readme.read_text()
     assert "- kernel_demo: none" in text
     assert "- framework: none" in text

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.blobs import ObjectStore
-from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.journal import Journal
 from kopt_kb.workspace.journal.setup_events import UnknownRow
 from kopt_kb.workspace.workspace import Workspace
@@ -50,11 +49,6 @@ def test_an_empty_or_headless_journal_is_refused(workspace: Workspace) -> None:
         fold(workspace.events()[1:], read)
 
 
-def test_gains_are_held_to_a_training_step_where_the_policy_asks(workspace: Workspace) -> None:
-    """Not before a campaign, and not under a policy without the word: journals from before it have none."""
-    state = workspace.state()
-    assert not state.judges_transfer
-    asked = CampaignConfirmed({"name": "x"}, False, "child", (), {})
-    assert not replace(state, campaign=asked).judges_transfer
-    assert replace(state, campaign=replace(asked, policy={"name": "x", "transfer": True})).judges_transfer
-    assert state.files_of(b"x = 1\n") == {"kernel.py": "x = 1\n"}
+def test_a_kernel_is_one_file(workspace: Workspace) -> None:
+    """Its version has no other."""
+    assert workspace.state().files_of(b"x = 1\n") == {"kernel.py": "x = 1\n"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.workspace.layout import LayoutError
-from kopt_kb.workspace.memory_edit import add_note
+from kopt_kb.workspace.notes import add_note
 from kopt_kb.workspace.workspace import Workspace
 
 

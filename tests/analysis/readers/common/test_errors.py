@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from kopt_kb.analysis.readers.common.errors import NoKernelMatches, ReportError
-from kopt_kb.errors import ExitCode
+from kopt_kb.base.errors import ExitCode
 
 
 def test_an_error_names_file_and_line():

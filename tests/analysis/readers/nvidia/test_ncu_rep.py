@@ -11,7 +11,7 @@ import pytest
 from kopt_kb.analysis.profile import sol_class, stored_sol_class
 from kopt_kb.analysis.readers import ReportError, read_profiles
 from kopt_kb.analysis.readers.nvidia import ncu_children
-from kopt_kb.errors import ExitCode, MissingTool
+from kopt_kb.base.errors import ExitCode, MissingTool
 
 pytestmark = pytest.mark.corpus
 

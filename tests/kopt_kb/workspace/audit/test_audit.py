@@ -50,7 +50,7 @@ def test_an_edited_target_is_found(workspace: Workspace, wiki_root: Path) -> Non
     """Text alone, and text with a fitting hash in the marker: both are found, byte and line named."""
     readme = workspace.layout.readme
     original = readme.read_text()
-    edit(readme, "memory-bound target >= 1.8 TB/s\n\n| Shape", "memory-bound target >= 1.5 TB/s\n\n| Shape")
+    edit(readme, "\nmemory-bound target >= 1.8 TB/s\nnot binding", "\nmemory-bound target >= 1.5 TB/s\nnot binding")
     assert codes(run(workspace, wiki_root)) == ["edited-block"]
     text = readme.read_text()
     block = re.search(

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import WireError
 from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.wire import WireError
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
 from kopt_kb.workspace.bundle import STATEMENT, bundle

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import AnswerBasis, Contest, Sample, Timing
-from kopt_kb.wire import plain
+from kopt_kb.base.wire import plain
+from kopt_kb.launch.candidate.answers import AnswerBasis, Contest, Sample, Timing
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import Decided, GateJudged, Measured, RunFinished, RunStarted

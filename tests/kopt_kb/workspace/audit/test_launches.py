@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.runners.candidate.answers import AnswerBasis, Check
-from kopt_kb.wire import canonical, plain
+from kopt_kb.base.wire import canonical, plain
+from kopt_kb.launch.candidate.answers import AnswerBasis, Check
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinished, RunStarted
-from tests.kopt_kb.runners.small_record import CODE, small_record
+from tests.kopt_kb.launch.small_record import CODE, small_record
 
 SOURCE = hashlib.sha256(b"source").hexdigest()
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.kernels.declared import packaged_reference
-from kopt_kb.runners.candidate.answers import Check, JudgedOutput
-from kopt_kb.wire import canonical
+from kopt_kb.base.wire import canonical
+from kopt_kb.launch.candidate.answers import Check, JudgedOutput
+from kopt_kb.launch.kernel.declared import packaged_reference
 from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.round_events import RunFinished, RunStarted
@@ -74,7 +74,7 @@ def test_what_was_kept_is_what_was_compared(found: Any, monkeypatch: pytest.Monk
 def test_they_are_compared_again(found: Any) -> None:
     """Zeros are no product; the reference's own result is one, at the distance that is said."""
     torch = pytest.importorskip("torch")
-    from kopt_kb.kernels.compile.loader import load_module
+    from kopt_kb.launch.compile.loader import load_module
 
     module = load_module(str(packaged_reference("gemm")))
     a, b = module.make_inputs((8, 8, 8), "fp16", "cpu", 7)

@@ -110,7 +110,7 @@ def test_a_registered_value_that_its_row_does_not_say_is_found(workspace: Worksp
 def test_nothing_that_is_no_regular_file_is_opened(campaign: Workspace) -> None:
     """Pipes in every place the audit looks: it ends, and names what stands where a view should."""
     subprocess.run(["mkfifo", *(str(campaign.layout.root / name) for name in ("x.md", "logs/x.md"))], check=True)
-    memory = campaign.layout.memory_file(1)
+    memory = campaign.layout.root / "memory/v1.json"
     memory.unlink()
     subprocess.run(["mkfifo", str(memory)], check=True)
     assert {file for _, file, _ in found(campaign)} == {"memory/v1.json"}

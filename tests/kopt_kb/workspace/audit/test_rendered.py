@@ -24,7 +24,7 @@ def codes(story, registry) -> list[str]:
 KILLED = """
 import os, signal, sys
 from kopt_kb.workspace.views import files
-from kopt_kb.workspace.memory_edit import mask
+from kopt_kb.packs.memory_form.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 workspace, stop_at = Workspace.open(sys.argv[1]), int(sys.argv[2])
@@ -51,7 +51,7 @@ def test_a_rendered_workspace_is_clean(played, registry):
 def test_an_edit_is_found_with_its_byte(played, registry):
     """Also when its header was forged to fit."""
     render_workspace(played.workspace)
-    path = played.workspace.layout.memory_file(1)
+    path = played.workspace.layout.root / "memory/v1.json"
     old = split_view("v1.json", path.read_bytes())
     body = old.body.decode().replace('"latency_us": 31.6228', '"latency_us": 21.6228')
     path.write_bytes(with_header("v1.json", body, old.head))
@@ -96,19 +96,19 @@ def test_a_stale_file_is_told_from_an_edited_one(played, registry):
 def test_a_removed_file_is_found(played, registry):
     """Hiding a failed round is no way out."""
     render_workspace(played.workspace)
-    played.workspace.layout.memory_file(2).unlink()
+    (played.workspace.layout.root / "memory/v2.json").unlink()
     assert codes(played, registry) == ["edited-view memory/v2.json"]
 
 
 def test_a_foreign_file_in_a_view_s_place_is_found(played, registry):
     """It has no header."""
-    played.workspace.layout.memory_file(2).write_text("{}")
+    (played.workspace.layout.root / "memory/v2.json").write_text("{}")
     assert codes(played, registry) == ["edited-view memory/v2.json"]
 
 
 def test_a_link_in_a_view_s_place_is_found(played, registry):
     """It is not followed."""
-    played.workspace.layout.memory_file(2).symlink_to("/etc/hostname")
+    (played.workspace.layout.root / "memory/v2.json").symlink_to("/etc/hostname")
     (found,) = audit(played.workspace.layout.root, registry).findings
     assert (found.code, found.file) == ("edited-view", "memory/v2.json")
     assert "it is a link" in found.message and "remove it" in found.fix
@@ -128,7 +128,7 @@ def test_a_journal_that_lost_its_end_is_named_by_what_was_rendered_from_it(playe
 def test_a_header_of_no_event_makes_no_file_stale(played, registry):
     """An old body under an invented event is an edit."""
     render_workspace(played.workspace)
-    path = played.workspace.layout.memory_file(3)
+    path = played.workspace.layout.root / "memory/v3.json"
     path.write_bytes(path.read_bytes().replace(b'"seq": ', b'"seq": 9', 1))
     played.say("memory_noted", '{"direction": "x"}', version=3, field="open_directions", by="ann")
     assert "edited-view memory/v3.json" in codes(played, registry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.wire import WireError
+from kopt_kb.base.wire import WireError
 from kopt_kb.workspace.journal.events import checked_data
 
 

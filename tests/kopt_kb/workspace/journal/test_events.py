@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import WireError, canonical, plain
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import WireError, canonical, plain
 from kopt_kb.workspace.journal.events import (
     VERSION,
     Event,

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from kopt_kb.errors import BadInput
-from kopt_kb.wire import WireError, canonical
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.wire import WireError, canonical
 from kopt_kb.workspace.journal.chain import GENESIS, Head, JournalError, seal
 from kopt_kb.workspace.journal.disk import Files
 from kopt_kb.workspace.journal.events import VERSION

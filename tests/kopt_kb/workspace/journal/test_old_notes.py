@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kopt_kb.wire import WireError
+from kopt_kb.base.wire import WireError
 from kopt_kb.workspace.journal.campaign_events import (
     CampaignConfirmed,
     LevelChosen,

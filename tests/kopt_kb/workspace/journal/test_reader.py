@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kopt_kb.wire import canonical
+from kopt_kb.base.wire import canonical
 from kopt_kb.workspace.journal import reader as journal_reader
 from kopt_kb.workspace.journal.chain import GENESIS, JournalError, seal
 from kopt_kb.workspace.journal.events import VERSION

@@ -51,10 +51,10 @@ def test_the_scope_decides(workspace: Workspace) -> None:
     assert report(workspace, 1.9e12).verdict == "unmet"
 
 
-def test_above_any_roof_is_an_error(workspace: Workspace) -> None:
-    """105 % of device memory names the record, whatever the other shapes do."""
-    with pytest.raises(AboveCeilingError, match=r"m:1024x512.*105\.0% of its dram roof") as caught:
-        report(workspace, 1.0e12, 2.1e12)
+def test_below_any_floor_is_an_error(workspace: Workspace) -> None:
+    """Faster than what is read at the rate of device memory names the record, whatever the other shapes do."""
+    with pytest.raises(AboveCeilingError, match=r"m:1024x512.*less than its floor of 524\.8 ns") as caught:
+        report(workspace, 1.0e12, 4.1e12)
     assert caught.value.error_code == "KB312"
 
 

@@ -41,6 +41,16 @@ def test_a_reader_can_recompute_the_target(workspace: Workspace) -> None:
     assert "| 8192x4096 | bandwidth (dram) | >= 1.8 TB/s | 0.9 | memory_bandwidth | vendor | <= 0.074569 ms |" in text
 
 
+def test_older_workspaces_keep_their_words(workspace: Workspace) -> None:
+    """A journal that names no edition renders what it rendered, so that its README is no edited one."""
+    state = workspace.state()
+    versions = {name: one for name, one in state.created.versions.items() if name != "views"}
+    older = dataclasses.replace(state, created=dataclasses.replace(state.created, versions=versions))
+    old, new = (render_blocks(one)["stop-conditions"] for one in (older, state))
+    assert old.startswith("compute-bound target >= 23.04 TFLOPS\nmemory-bound target >= 1.8 TB/s\n")
+    assert new.startswith("memory-bound target >= 1.8 TB/s\nnot binding: compute-bound target >= 23.04 TFLOPS\n")
+
+
 def test_isa_targets_have_numbers_and_follow_the_engine(workspace: Workspace) -> None:
     """No goal without a condition; an RMS norm multiplies no matrices and is not told to."""
     body = render_blocks(workspace.state())["isa-targets"]
@@ -68,7 +78,7 @@ def test_what_the_loop_does_not_profile_is_said(tmp_path: Path) -> None:
 
 
 def test_the_timer_is_the_one_that_runs(workspace: Workspace) -> None:
-    """Device events around single calls with cold caches, which kernels/timing.py does; nothing calls do_bench."""
+    """Device events around single calls with cold caches, which kopt_kb/launch/kernel/timing.py does; nothing calls do_bench."""
     text = workspace.layout.readme.read_text()
     assert "device events" in text and "do_bench" not in text
 

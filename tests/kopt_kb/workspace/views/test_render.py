@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kopt_kb.errors import BadInput
+from kopt_kb.base.errors import BadInput
+from kopt_kb.packs.memory_form.attempts import read_memory
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.fold import fold
 from kopt_kb.workspace.journal.events import Event, checked_data
 from kopt_kb.workspace.journal.journal import Journal
-from kopt_kb.workspace.memory import read_memory
 from kopt_kb.workspace.views.blocks import BlockError
 from kopt_kb.workspace.views.files import ViewError, split_view, with_header
 from kopt_kb.workspace.views.render import render_workspace, texts_of
@@ -91,7 +91,7 @@ class TestWriting:
         readme.unlink()
         with pytest.raises(BlockError, match="missing"):
             render_workspace(played.workspace)
-        assert not (played.workspace.layout.memory_file(0)).exists()
+        assert not (played.workspace.layout.root / "memory/v0.json").exists()
 
     def test_a_read_only_folder_is_one_clear_error(self, played, as_nobody):
         """The journal stays as it was."""
@@ -124,7 +124,7 @@ class TestHandSetMask:
     def mask(self, story, number):
         """Edit a rendered file as a person would."""
         render_workspace(story.workspace)
-        path = story.workspace.layout.memory_file(number)
+        path = story.workspace.layout.root / f"memory/v{number}.json"
         path.write_text(path.read_text().replace('"masked": false', '"masked": true'))
         return path
 
@@ -168,7 +168,7 @@ class TestHandSetMask:
 WRITER = """
 import sys, time
 from kopt_kb.workspace.journal.journal import JournalBusyError
-from kopt_kb.workspace.memory_edit import add_entries
+from kopt_kb.packs.memory_form.memory_edit import add_entries
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 workspace = Workspace.open(sys.argv[1])
@@ -184,7 +184,7 @@ for number in range(5):
 
 FULL_DISK = """
 import resource, sys
-from kopt_kb.workspace.memory_edit import mask
+from kopt_kb.packs.memory_form.memory_edit import mask
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.views.files import ViewError
 from kopt_kb.workspace.workspace import Workspace

@@ -1,1 +1,0 @@
-"""CUDA graphs of torch callables: what keeps code from being captured."""

@@ -1,1 +1,0 @@
-"""Triton kernels read as text for the TileIR backend: what they are, and what may be rewritten; nothing is imported."""

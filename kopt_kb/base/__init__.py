@@ -1,0 +1,1 @@
+"""Documents and refusals: errors with codes, the one serialiser, files, frames, markup."""

@@ -1,0 +1,1 @@
+"""Commands on kernel files: compile, record, scan, verify."""

@@ -1,0 +1,1 @@
+"""Commands on work and its roofs."""

@@ -1,0 +1,1 @@
+"""What a kernel file declares, its results compared, its times taken."""

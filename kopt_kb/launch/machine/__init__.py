@@ -1,0 +1,1 @@
+"""The machine: its health, its ceilings, its profilers."""

@@ -1,0 +1,1 @@
+"""GPUs of several processes and machines."""

@@ -1,0 +1,1 @@
+"""Route a task to a specialist, follow a ranked plan, CUDA graphs."""

@@ -1,0 +1,1 @@
+"""Write, check, export and publish a wiki; numbers in texts."""

@@ -1,0 +1,1 @@
+"""Judge logs that other programs wrote."""

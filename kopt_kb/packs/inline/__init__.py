@@ -1,0 +1,1 @@
+"""Profile a function in the user's own Python; fixtures for pytest."""

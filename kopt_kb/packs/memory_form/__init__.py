@@ -1,0 +1,1 @@
+"""Memory, logs and reports of a campaign as files."""

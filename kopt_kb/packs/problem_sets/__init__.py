@@ -1,0 +1,1 @@
+"""Problems as public benchmarks write them."""

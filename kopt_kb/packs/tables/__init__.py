@@ -1,0 +1,1 @@
+"""Tuned tables of other programs, read and written byte for byte."""

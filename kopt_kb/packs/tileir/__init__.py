@@ -1,0 +1,1 @@
+"""Prepare Triton kernels for the TileIR backend."""

@@ -1,0 +1,1 @@
+"""Gains that reach a training step."""

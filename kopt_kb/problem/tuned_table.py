@@ -1,0 +1,81 @@
+"""A tuned table: which settings a kernel is given for which shape, as somebody's program reads it from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.files import read_input
+from kopt_kb.base.wire import Wire
+from kopt_kb.doors.absent import absent_pack, needs_pack
+from kopt_kb.doors.table import behind
+from kopt_kb.doors.table_form import TableForm
+
+__all__ = ["Setting", "TunedRow", "TunedTable", "form_of", "read_tuned_table"]
+
+Setting = int | bool | str
+_MOST_BYTES = 32 << 20
+_HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TunedRow(Wire):
+    """One row.
+
+    Attributes:
+        key: What it is for, as the file writes it.
+        settings: Name → value, in the file's order.
+        line: Of its key; 0 for a row that no file has.
+    """
+
+    key: str
+    settings: Mapping[str, Setting]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TunedTable(Wire):
+    """A table of a file.
+
+    Attributes:
+        form: Name of its form.
+        file: Name of the file.
+        device: Name of the device as the file says it; empty where it says none.
+        facts: What else the file and its name say of the whole table, such as the number of experts.
+        rows: Its rows, in the file's order.
+        layout: How the file writes it, which is its form's alone; None for a table that no file has.
+    """
+
+    WIRE: ClassVar = ("form", "file", "device", "facts", "rows")
+    form: str
+    file: str
+    device: str
+    facts: Mapping[str, str]
+    rows: tuple[TunedRow, ...]
+    layout: object = field(default=None, compare=False)
+
+
+def form_of(path: Path, data: bytes) -> TableForm:
+    """Return the form of a file.
+
+    Raises:
+        BadInput: It is in no form that is installed.
+        MissingTool: No form is installed.
+    """
+    known: list[TableForm] = [form for _, form in behind("table_forms")]
+    found = next((one for one in known if one.recognises(path.name, data[:_HEAD_BYTES])), None)
+    if found is not None:
+        return found
+    if not known or absent_pack("table_forms"):
+        raise needs_pack("reading a tuned table", "table_forms", str(path))
+    what = "is no tuned table in a known form"
+    raise BadInput(what, where=str(path), fix=f"name {' or '.join(one.what for one in known)}", code="KB116")
+
+
+def read_tuned_table(path: Path) -> TunedTable:
+    """Return the table of a file, whose form its name and first bytes tell; raises as `form_of` and its form do."""
+    data = read_input(path, _MOST_BYTES)
+    return form_of(path, data).read(data, path)

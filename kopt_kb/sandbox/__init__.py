@@ -1,0 +1,1 @@
+"""Children and their walls: what strangers bring is reached from here only."""

@@ -1,1 +1,0 @@
-"""Existing Triton kernels prepared for the TileIR backend: environment, classification, rewriting, report."""

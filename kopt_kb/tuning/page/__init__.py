@@ -1,0 +1,1 @@
+"""Reports to share: a campaign as one page, of the same state that judges read."""

@@ -1,0 +1,1 @@
+"""A distribution of strangers, as tests install it."""
