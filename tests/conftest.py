@@ -210,6 +210,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that tests/slow.txt names, `-m "not slow"` is the quick lane; skip what needs packs without them."""
     slow = set((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split("\n"))
     for item in items:
+        if " at 0x" in item.nodeid:  # differs between the workers of one run, which then collect different tests
+            raise pytest.UsageError(f"{item.nodeid}: an address stands in this test's name; give its cases ids")
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker("slow")
         if item.get_closest_marker("packs") is not None and not (ROOT / "kopt_kb" / "packs").is_dir():

@@ -55,7 +55,6 @@ def test_what_can_be_what_it_says_passes() -> None:
         {"loop_parts": _view(folders=("../x",))}, {"loop_parts": _view(folders=("/tmp/x",))},
         {"loop_parts": _view(patterns=("/etc/*",))}, {"loop_parts": _view(patterns=("a/../../b",))},
     ],
-    ids=str,
 )  # fmt: skip
 def test_what_can_not_be_is_a_fault(change: dict[str, Any]) -> None:
     """By one line, whatever it is; never an exception."""
