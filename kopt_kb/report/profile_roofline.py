@@ -91,7 +91,8 @@ def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[
                 source = "; ".join(str(one.citations()[0]) for one in (slope, flat) if one.citations())
                 kind = f"{dtype} {engine}"
                 name = f"{platform.id} {level}, {kind}"
-                found[level, kind] = DrawnRoof(name, slope.value_si, flat.value_si, source, platform.id)
+                values = slope.value_si, flat.value_si
+                found[level, kind] = DrawnRoof(name, *values, source, platform.id, level=level, engine=kind)
     return found
 
 
@@ -111,9 +112,8 @@ def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> Draw
     flat, slope = profile.get(f"run_peak.{engine}.{dtype}"), profile.get(f"run_peak.{level}_bytes_per_s")
     if not flat or not slope:
         return None
-    return DrawnRoof(
-        f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run", "counters"
-    )
+    name, source = f"run {level}, {dtype} {engine}", "the profiler, at the clock of the run"
+    return DrawnRoof(name, slope, flat, source, "run", "counters", level, f"{dtype} {engine}")
 
 
 def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[DrawnRoof]) -> Picture:
@@ -129,5 +129,8 @@ def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[
             fix="record with --set full, or name the product with --platform",
             code="KB047",
         )
-    dots = (Point(f"{one.level} {one.kernel}", one.intensity, one.rate_si, "measured") for one in points)
+    dots = (
+        Point(f"{one.level} {one.kernel}", one.intensity, one.rate_si, level=one.level, label=one.kernel)
+        for one in points
+    )
     return Picture(title, drawn, tuple(dots))

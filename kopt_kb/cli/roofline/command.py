@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, reach
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+from kopt_kb.analysis.roofline.shown import roofline_title
 from kopt_kb.base.errors import BadInput, ExitCode, KoptError
 from kopt_kb.cli.kit.case_arguments import ALL, add_kernel, cases_from, grid_from
 from kopt_kb.cli.kit.named_kernel import kernel_file
@@ -226,7 +228,9 @@ def _picture(args: argparse.Namespace, dots: list[tuple[Roofline, float | None]]
     rooflines = [one for one, _ in dots]
     names = ", ".join(dict.fromkeys(one.platform for one in rooflines))
     try:
-        title = f"Roofline: {rooflines[0].work.op or 'work'} on {names}"
+        works = {roofline_title(replace(one, platform=names)) for one in rooflines}
+        one = rooflines[0].work.op or "work"
+        title = f"Roofline: {works.pop() if len(works) == 1 else f'{one} on {names}'}"
         return picture_of(title, rooflines, [seconds for _, seconds in dots])
     except BadInput as error:
         if args.plot or args.picture or error.error_code != "KB047":
