@@ -15,10 +15,11 @@ from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.report.picture import DrawnRoof, Picture, Point
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["LEVELS", "LevelPoint", "level_points", "level_roofs", "picture_of_report", "run_roofs"]
+__all__ = ["LEVELS", "LevelPoint", "half_moves", "level_points", "level_roofs", "picture_of_report", "run_roofs"]
 
 LEVELS = ("dram", "l2", "l1", "shared")
 _FOOTPRINT_BYTES = 1 << 30
+_HALF, _HALF_METRIC = ("fp16", "vector"), "flops.vector.fp16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
     """Return the points of kernels that have operations, bytes and a time, in the order of the kernels."""
     points: list[LevelPoint] = []
     for profile in profiles:
-        kinds = {kind: amount for kind, amount in profile.flops.items() if amount}
+        moves = half_moves(profile)
+        kinds = {kind: amount for kind, amount in profile.flops.items() if amount and not (moves and kind == _HALF)}
         total = sum(kinds.values())
         stats = profile.durations
         if not total or stats is None:
@@ -66,6 +68,11 @@ def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
                 run = _run_roof(profile, level, (dtype, engine))
                 points.append(LevelPoint(profile.function, level, dtype, engine, total / moved, rate_si, bound, run))
     return points
+
+
+def half_moves(profile: KernelProfile) -> float:
+    """Return operations counted of half FMAs alone: compilers write moves of registers so, and they are no work."""
+    return profile.get(_HALF_METRIC) or 0.0 if profile.bound(_HALF_METRIC) == "upper" else 0.0
 
 
 def _turned(bound: Exactness) -> Exactness:
