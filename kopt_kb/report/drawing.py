@@ -14,7 +14,7 @@ from kopt_kb.base.markup.text import visible
 from kopt_kb.quantity.readable import rounded, si
 from kopt_kb.report.axes import AXES, Plot
 from kopt_kb.report.key import PointEntry, Style, laid_key, point_entries, point_text, roof_text
-from kopt_kb.report.labels import Anchor, Box, Placed, Segment, Spot, WantedLabel, place
+from kopt_kb.report.labels import TextAnchor, Box, Placed, Segment, Spot, WantedLabel, place
 from kopt_kb.report.marks import DrawnLine, Mark
 from kopt_kb.report.picture import DrawnRoof, Picture, Point
 from kopt_kb.report.text_width import LINE_PX, TITLE_PX, lines_of, shortened, width_px
@@ -188,7 +188,7 @@ def _around(plot: Plot, text: str, entry: PointEntry) -> WantedLabel:
         for turn, (right, down) in enumerate(_ANGLES):
             across = (half + radius * (1.0 if down == 0 else 0.7)) * right
             along = (radius + LINE_PX / 2) * down * (1.0 if right == 0 else 0.7)
-            side: Anchor = "start" if right > 0 else "end" if right < 0 else "middle"
+            side: TextAnchor = "start" if right > 0 else "end" if right < 0 else "middle"
             spots.append(Spot(x + across, y + along, 10 * at + turn, side))
     return WantedLabel(text, tuple(spots), (x, y), "over")
 
@@ -235,6 +235,6 @@ def _ridge_labels(plot: Plot) -> Iterator[WantedLabel]:
         text = f"ridge {rounded(roof.ridge)} FLOP/byte"
         x, half = plot.x(roof.ridge), width_px(text) / 2
         heights = [plot.frame.bottom - 12 - LINE_PX * at for at in range(12)]
-        sides: tuple[tuple[int, Anchor], ...] = ((1, "start"), (-1, "end"))
+        sides: tuple[tuple[int, TextAnchor], ...] = ((1, "start"), (-1, "end"))
         spots = tuple(Spot(x + side * (half + 5), y, at, by) for at, y in enumerate(heights) for side, by in sides)
         yield WantedLabel(text, spots, (x, heights[0]), "quiet over", float("inf"))

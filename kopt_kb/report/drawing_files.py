@@ -27,8 +27,8 @@ __all__ = ["figure", "html_bytes", "picture_table", "png_bytes", "svg", "svg_byt
 
 _SOFTWARE = "kopt-kb"
 _POINTS_PER_INCH = 72.0
-_SCALE = 1.25
-"""A file of its own is shown this much larger where there is room: its text has then the size of a page's."""
+_SHOWN_PX = 600.0
+"""A file of its own is shown as wide where there is room: its text has then the size of a page's."""
 _BASE = 0.26
 """Part of the height of a text that is below its base line."""
 _NAME_CHARS = 160
@@ -52,7 +52,7 @@ def svg(one: Drawing, *, alone: bool) -> Element:
              for each in one.labels if each.lead is not None]  # fmt: skip
     marks = [element("polygon", _over(each.over), points=_points(each.corners), class_=each.classes)
              for each in one.marks]  # fmt: skip
-    size = (one.width * _SCALE, one.height * _SCALE) if alone else (None, None)
+    size = (_SHOWN_PX, one.height * _SHOWN_PX / one.width) if alone else (None, None)
     paper = element("rect", x=0, y=0, width=one.width, height=one.height, class_="paper") if alone else None
     return element(
         "svg", element("title", one.title), element("desc", one.told),
@@ -145,8 +145,6 @@ def png_bytes(picture: Picture) -> bytes:
 
 def _paint(axes: Axes, drawing: Drawing) -> None:
     """Paint a drawing; a pixel of it is a point of the file."""
-    from matplotlib.patheffects import withStroke
-
     led = [DrawnLine((each.lead[:2], each.lead[2:]), "drop") for each in drawing.labels if each.lead is not None]
     for line in (*drawing.lines, *led):
         xs, ys = zip(*line.points, strict=True)
@@ -159,12 +157,12 @@ def _paint(axes: Axes, drawing: Drawing) -> None:
         axes.fill(*zip(*mark.corners, strict=True), facecolor=face, edgecolor=edge, linewidth=1.2, zorder=3)
     for label in drawing.labels:
         words = label.classes.split()
-        halo = [withStroke(linewidth=3, foreground=LIGHT["ground"])] if "over" in words else None
+        halo = {"facecolor": LIGHT["ground"], "alpha": 0.8, "linewidth": 0, "pad": 0.5} if "over" in words else None
         axes.text(
             *_place(label), label.text, color=LIGHT["quiet"] if "quiet" in words else LIGHT["text"],
             fontsize=TITLE_PX if "title" in words else FONT_PX, family="DejaVu Sans", parse_math=False,
             weight="bold" if {"title", "number"} & set(words) else "normal", va="baseline", zorder=4,
-            ha=_ALIGNED[label.anchor], path_effects=halo,
+            ha=_ALIGNED[label.anchor], bbox=halo,
         )  # fmt: skip
 
 

@@ -15,9 +15,9 @@ from typing import Literal
 
 from kopt_kb.report.text_width import LINE_PX, width_px
 
-__all__ = ["Anchor", "Box", "Placed", "Spot", "WantedLabel", "box_of", "place"]
+__all__ = ["TextAnchor", "Box", "Placed", "Spot", "WantedLabel", "box_of", "place"]
 
-Anchor = Literal["start", "middle", "end"]
+TextAnchor = Literal["start", "middle", "end"]
 """Which part of its box a text fills that is set narrower than the box."""
 
 Segment = tuple[float, float, float, float]
@@ -61,7 +61,7 @@ class Spot:
     x: float
     y: float
     cost: float
-    anchor: Anchor = "middle"
+    anchor: TextAnchor = "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Placed:
     text: str
     box: Box
     classes: str
-    anchor: Anchor = "start"
+    anchor: TextAnchor = "start"
     lead: Segment | None = None
     over: str = ""
 
@@ -126,7 +126,7 @@ def _placed(
     label: WantedLabel, frame: Box, boxes: Sequence[Box], taken: Sequence[Box], segments: Sequence[Segment]
 ) -> Placed | None:
     marks = [((one.left + one.right) / 2, (one.top + one.bottom) / 2) for one in taken]
-    best: tuple[float, Anchor, Box] | None = None
+    best: tuple[float, TextAnchor, Box] | None = None
     for spot in sorted(label.spots, key=lambda each: (each.cost, each.x, each.y)):
         if best is not None and best[0] <= spot.cost:
             break

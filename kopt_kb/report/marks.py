@@ -11,20 +11,20 @@ __all__ = ["SERIES_SHAPES", "DrawnLine", "Mark", "series_shape"]
 Corners = tuple[tuple[float, float], ...]
 
 
-def _star(points: int, inner: float, outer: float = 1.15, turn: float = -0.25) -> Corners:
+def _star(points: int, inner: float, outer: float, turn: float = -1 / 4) -> Corners:
     """Return a star, or with `inner` equal to `outer` a polygon; `turn` is that of its first corner."""
     steps = [(turn + at / (2 * points), inner if at % 2 else outer) for at in range(2 * points)]
     return tuple((radius * math.cos(math.tau * part), radius * math.sin(math.tau * part)) for part, radius in steps)
 
 
-_TRIANGLE: Corners = ((0, -1.2), (1.15, 0.85), (-1.15, 0.85))
+_TRIANGLE: Corners = ((0, -1.2), (1.2, 0.8), (-1.2, 0.8))
 _SHAPES: Mapping[str, Corners] = {
     "dot": _star(12, 1.0, 1.0),
     "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     "triangle": _TRIANGLE,
     "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
     "down": tuple((x, -y) for x, y in _TRIANGLE),
-    "cross": _star(4, 0.4, 1.4, 0.125),
+    "cross": _star(4, 0.4, 1.4, 1 / 8),
     "star": _star(5, 0.55, 1.4),
     "plus": _star(4, 0.45, 1.5),
     "bar": (
