@@ -14,7 +14,7 @@ from kopt_kb.base.markup.text import visible
 from kopt_kb.quantity.readable import rounded, si
 from kopt_kb.report.axes import AXES, Plot
 from kopt_kb.report.key import PointEntry, Style, laid_key, point_entries, point_text, roof_text
-from kopt_kb.report.labels import TextAnchor, Box, Placed, Segment, Spot, WantedLabel, place
+from kopt_kb.report.labels import Box, Placed, Segment, Spot, TextAnchor, WantedLabel, place
 from kopt_kb.report.marks import DrawnLine, Mark
 from kopt_kb.report.picture import DrawnRoof, Picture, Point
 from kopt_kb.report.text_width import LINE_PX, TITLE_PX, lines_of, shortened, width_px

@@ -15,7 +15,7 @@ from typing import Literal
 
 from kopt_kb.report.text_width import LINE_PX, width_px
 
-__all__ = ["TextAnchor", "Box", "Placed", "Spot", "WantedLabel", "box_of", "place"]
+__all__ = ["Box", "Placed", "Spot", "TextAnchor", "WantedLabel", "box_of", "place"]
 
 TextAnchor = Literal["start", "middle", "end"]
 """Which part of its box a text fills that is set narrower than the box."""
