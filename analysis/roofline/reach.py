@@ -25,6 +25,7 @@ __all__ = [
     "RoofTime",
     "RooflineInTime",
     "RooflinesInTime",
+    "floor_of",
     "reach",
 ]
 
@@ -67,6 +68,11 @@ class MeasuredReach(Wire):
     rate: float | None
     unit: str
 
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where it is UNKNOWN."""
+        return None if self.to_target is None else self.to_target <= 1
+
 
 @dataclass(frozen=True, slots=True)
 class Reach(Wire):
@@ -103,6 +109,25 @@ class RooflineInTime(Wire):
     found: Roofline
     times: Reach
 
+    def __repr__(self) -> str:
+        target = "UNKNOWN" if self.times.target_s is None else duration(self.times.target_s)
+        measured = ", ".join(duration(one.seconds) for one in self.times.measured) or "nothing"
+        product, work = self.found.platform, self.found.work
+        name = " ".join(filter(None, (product, work.op, "x".join(map(str, work.shape)), work.dtype)))
+        return f"RooflineInTime({name}: {measured} measured, {target} at the target)"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every measured time meets the target; None where it is UNKNOWN or nothing was measured."""
+        said = [one.met for one in self.times.measured]
+        return None if None in said or not said else all(said)
+
+    @property
+    def possible(self) -> bool:
+        """Whether no measured time is below the floor: such a time, the work or the wiki is wrong."""
+        floor = self.times.floor
+        return floor is None or all(one.seconds >= floor.seconds for one in self.times.measured)
+
 
 @dataclass(frozen=True, slots=True)
 class RooflinesInTime(Wire):
@@ -137,7 +162,7 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
         cache,
         judged,
         warnings,
-        _floor(found, platform),
+        floor_of(found, platform),
     )
 
 
@@ -155,7 +180,7 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     return RoofTime(basis, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
 
 
-def _floor(roofline: Roofline, platform: Platform) -> RoofTime | None:
+def floor_of(roofline: Roofline, platform: Platform) -> RoofTime | None:
     """Return the longest of what the products and the bytes of a work take at least, caches cold."""
     found = []
     products = compute_floor(roofline.work, platform)

@@ -31,9 +31,9 @@ from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
 from kopt_kb.quantity.readable import rounded, said
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.registry import Platform, Product, platform_of
 
-__all__ = ["GradeRefused", "Roofline", "roofline"]
+__all__ = ["GradeRefused", "Roofline", "WorkRoofs", "limits", "roofline", "roofs_of"]
 
 BALANCED_BAND = Fraction(5, 100)
 """Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
@@ -56,7 +56,7 @@ class Roofline(Wire):
     Attributes:
         compute: The roof of each (dtype, engine) the work uses.
         memory: The roof of device memory.
-        levels: Roofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
+        levels: WorkRoofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
         intensity: Useful operations over compulsory bytes, per roof name; `total` for all engines.
         bound: What limits the work; `unknown` when a roof is.
         limiter: Name of the ceiling that binds (`dram`, `bf16 matrix`); empty when unknown.
@@ -175,7 +175,8 @@ def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | 
     return counted(total, "FLOP", "useful operations") / slowest
 
 
-def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
+def limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
+    """Return what limits a work of these least times, and the roof that binds: empty where one is UNKNOWN."""
     known: dict[str, Quantity] = {name: value for name, value in times.items() if isinstance(value, Quantity)}
     if len(known) < len(times):
         return "unknown", ""
@@ -234,12 +235,12 @@ def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
             )
 
 
-def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR) -> Roofline:
-    """Return the roofline of a work on a platform.
+def roofline(work: Work, product: Product, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR) -> Roofline:
+    """Return the roofline of a work on a product.
 
     Args:
         work: Useful operations by (dtype, engine) and compulsory bytes.
-        platform: The exact product.
+        product: The exact product, or its name.
         min_grade: Refuse roofs that rest on a weaker grade: vendor, device or measured.
         aim: Share of the roofs that the targets ask for, or a performance target.
 
@@ -248,19 +249,18 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, ai
         BadInput: The part lacks the engine or type (a NONE row), or the work is empty.
         WikiFaults: A row it needs does not load.
     """
-    compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
-    memory = memory_ceiling(platform, pattern_of(work), work.compulsory_bytes("dram"))
-    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
+    platform = platform_of(product)
+    found = roofs_of(work, platform)
+    compute, memory, levels = found.compute, found.memory, found.levels
     roofs = (*compute, memory)
     _refuse_weak(roofs, min_grade)
-    judged = (memory, *_judged(levels))
-    times = _times(work, compute, judged, "measured")
-    bound, limiter = _limits(times)
+    times = found.times(work, "measured")
+    bound, limiter = limits(times)
     targets = (
         *(target_of("compute", one, work, aim) for one in compute),
         target_of("bandwidth", memory, work, aim),
     )
-    attainable = {"documented": _attainable(work, _times(work, compute, judged, "documented"))}
+    attainable = {"documented": _attainable(work, found.times(work, "documented"))}
     if any(one.measured is not None for one in roofs):
         attainable["measured"] = _attainable(work, times)
     slowest = _limiting_engine(compute, times)
@@ -268,6 +268,27 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, ai
         platform.id, work, compute, memory, _intensity(work), slowest.roof / memory.roof if slowest else _no_ridge(),
         bound, limiter, attainable, targets, _notes(platform, work, targets, (*roofs, *levels)), levels,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRoofs:
+    """The roofs of a work on a product: of each (dtype, engine), of device memory, of on-chip levels."""
+
+    compute: tuple[Ceiling, ...]
+    memory: Ceiling
+    levels: tuple[Ceiling, ...]
+
+    def times(self, work: Work, basis: str) -> dict[str, Quantity | Unknown]:
+        """Return the least time under each roof by its name; on-chip levels whose roof is UNKNOWN are not judged."""
+        return _times(work, self.compute, (self.memory, *_judged(self.levels)), basis)
+
+
+def roofs_of(work: Work, platform: Platform) -> WorkRoofs:
+    """Return the roofs of a work on a product."""
+    compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
+    memory = memory_ceiling(platform, pattern_of(work), work.compulsory_bytes("dram"))
+    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
+    return WorkRoofs(compute, memory, levels)
 
 
 def _limiting_engine(compute: tuple[Ceiling, ...], times: dict[str, Quantity | Unknown]) -> Ceiling | None:

@@ -133,7 +133,7 @@ def parse_number(text: str) -> Fraction:
     return Fraction(text)
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, where: str = "--time") -> float:
     """Return the seconds of a time with its unit.
 
     >>> parse_duration("52us"), parse_duration("1.5 ms")
@@ -142,7 +142,7 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(s|ms|us|µs|ns)\s*", text)
     if match is None or not Fraction(match[1]):
         fix = "a positive number and its unit, such as 52us, 1.5ms"
-        raise BadInput(f"{text[:40]!r} is not a time", where="--time", fix=fix, code="KB105")
+        raise BadInput(f"{text[:40]!r} is not a time", where=where, fix=fix, code="KB105")
     return float(Fraction(match[1]) * UNITS[match[2].replace("µ", "u")].factor)
 
 

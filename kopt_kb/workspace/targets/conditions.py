@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, roof_uses
-from kopt_kb.base.errors import FindingError
+from kopt_kb.base.errors import BadInput, FindingError
 from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
@@ -26,6 +26,7 @@ __all__ = [
     "JudgedCondition",
     "StopConditions",
     "above_roof",
+    "condition_of",
 ]
 
 
@@ -36,7 +37,7 @@ class AboveCeilingError(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Wire):
     """One condition of one shape.
 
     Attributes:
@@ -48,6 +49,9 @@ class Condition:
         floor_s: Seconds below which a time is impossible, whichever arithmetic ran; 0 where nothing is known.
     """
 
+    WIRE: ClassVar = (
+        "shape", "quantity", "roof", "target", "target_si", "latency_s=_latency", "ceiling_si=_ceiling", "floor_s",
+    )  # fmt: skip
     shape: str
     quantity: str
     roof: str
@@ -67,6 +71,14 @@ class Condition:
     def latency_s(self) -> Fraction:
         """The longest median that meets the condition, in seconds, exact."""
         return Fraction(self.amount) / self.target_per_s
+
+    @property
+    def _latency(self) -> float:
+        return float(self.latency_s)
+
+    @property
+    def _ceiling(self) -> float:
+        return float(self.ceiling_per_s)
 
     def ratio(self, median_s: float) -> float:
         """Return achieved over target at a median in seconds; at least 1 meets the condition."""
@@ -155,10 +167,21 @@ class Evaluation(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class StopConditions:
-    """The targets in force, one condition a shape."""
+class StopConditions(Wire):
+    """The targets in force, one condition a shape.
 
+    Attributes:
+        conditions: Of shapes that have one.
+        left_out: Shape and why it has none: a roof that is UNKNOWN, a target that is shorter than a launch.
+    """
+
+    WIRE: ClassVar = ("conditions", "left_out=_left_out")
     conditions: tuple[Condition, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        said = [f"{one.shape}: {one.quantity} {one.target}, {duration(one.latency_s)}" for one in self.conditions]
+        return f"StopConditions({'; '.join([*said, *(f'{shape}: none, {why}' for shape, why in self.left_out)])})"
 
     @classmethod
     def of(cls, state: WorkspaceState) -> StopConditions:
@@ -167,7 +190,7 @@ class StopConditions:
         targets = state.targets.targets if state.targets is not None else ()
         judged = [one for one in targets if one.quantity != AGGREGATE and one.shape in roofs]
         floors = floor_s(state, cold=True) if has_floors(state) else None
-        return cls(tuple(_condition(target, roofs[target.shape or ""], floors) for target in judged))
+        return cls(tuple(condition_of(target, roofs[target.shape or ""], floors) for target in judged))
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
         """Judge the latest measurement of each shape.
@@ -178,11 +201,33 @@ class StopConditions:
         Raises:
             AboveCeilingError: A rate above its roof: an error, never "met".
         """
-        judged = tuple(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
-        return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
+        return _evaluation(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
+
+    def judge(self, times: Mapping[str, float]) -> Evaluation:
+        """Judge times that no journal holds: shape → median in seconds.
+
+        Raises:
+            AboveCeilingError: A time is below its floor: an error, never "met".
+            BadInput: A shape that has no condition.
+        """
+        known = {one.shape for one in self.conditions}
+        if surplus := [shape for shape in times if shape not in known]:
+            why = dict(self.left_out).get(surplus[0], f"conditions are of {', '.join(sorted(known)) or 'no shape'}")
+            raise BadInput(f"no condition of {surplus[0]!r}", where="times", fix=why, code="KB102")
+        return _evaluation(_timed(one, times.get(one.shape), "the time given") for one in self.conditions)
+
+    @property
+    def _left_out(self) -> dict[str, str]:
+        return dict(self.left_out)
 
 
-def _condition(target: Target, roof: RecordedRoofline, floors: Mapping[str, float] | None) -> Condition:
+def _evaluation(verdicts: Iterable[JudgedCondition]) -> Evaluation:
+    judged = tuple(verdicts)
+    return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
+
+
+def condition_of(target: Target, roof: RecordedRoofline, floors: Mapping[str, float] | None) -> Condition:
+    """Return the condition of a shape; `floors` of no recording means that the documented roof stands for its own."""
     name = roof.target.name
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
@@ -196,18 +241,23 @@ def _condition(target: Target, roof: RecordedRoofline, floors: Mapping[str, floa
 
 def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
     if measured is None:
+        return _timed(condition, None, "")
+    return replace(
+        _timed(condition, measured.median_s, f"record {measured.id}"), record=measured.id, trust=measured.trust
+    )
+
+
+def _timed(condition: Condition, median_s: float | None, where: str) -> JudgedCondition:
+    if median_s is None:
         return JudgedCondition(condition, None, "", None, None)
-    achieved = condition.amount / measured.median_s
-    if measured.median_s < condition.floor_s:
-        share = condition.share(measured.median_s)
+    if median_s < condition.floor_s:
+        share = condition.share(median_s)
         raise AboveCeilingError(
             f"{condition.quantity} of {condition.shape} is {share:.1%} of its roof",
-            where=f"record {measured.id}",
+            where=where,
             fix="check the timing, the work and the roof; nothing is faster than its floor",
         )
-    return JudgedCondition(
-        condition, measured.median_s, measured.id, achieved, condition.ratio(measured.median_s), measured.trust
-    )
+    return JudgedCondition(condition, median_s, "", condition.amount / median_s, condition.ratio(median_s))
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.wiki.compare import SideBySideLine, compare_platforms
+from kopt_kb.wiki.compare import SideBySideLine, compare
 from kopt_kb.wiki.registry import Registry
 
 
 def lines(wiki_root: Path, metric: str, **axes: str) -> list[SideBySideLine]:
     """Lines of the two invented products."""
     registry = Registry.open(wiki_root)
-    return list(compare_platforms([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
+    return list(compare([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
 
 
 def edit(wiki_root: Path, old: str, new: str) -> None:
@@ -71,7 +71,7 @@ def test_a_missing_product_leaves_the_others_their_ratio(wiki_root: Path) -> Non
     """Of three the second has no row: the third still has its ratio to the first."""
     registry = Registry.open(wiki_root)
     one, two = (registry.platform(name) for name in ("T10", "T10_PRO"))
-    (line,) = compare_platforms([one, two], "memory_bandwidth").lines
+    (line,) = compare([one, two], "memory_bandwidth").lines
     held = SideBySideLine(("A", "B", "C"), line.key, (line.rows[0], None, line.rows[1]), ("", "", ""), ())
     assert held.ratios() == (1.0, None, 1.0)
 
@@ -81,7 +81,7 @@ def test_a_ceiling_of_the_target_is_no_value_of_its_products(wiki_root: Path) ->
     registry = Registry.open(wiki_root)
     both = [registry.platform("T10"), registry.platform("T10_PRO")]
     assert any(row.is_ceiling for row in both[0].sheet.rows)
-    found = compare_platforms(both)
+    found = compare(both)
     assert not any(row.is_ceiling for line in found.lines for row in line.rows if row is not None)
 
 
@@ -106,7 +106,7 @@ def test_no_value_row_is_left_out(wiki_root: Path) -> None:
     """Every value of both products stands on some line."""
     registry = Registry.open(wiki_root)
     both = [registry.platform("T10"), registry.platform("T10_PRO")]
-    found = compare_platforms(both)
+    found = compare(both)
     shown = [{row.key for line in found.lines if (row := line.rows[at]) is not None} for at in (0, 1)]
     for platform, keys in zip(both, shown, strict=True):
         assert keys == {row.key for row in platform.sheet.chosen().values() if not row.is_ceiling}
@@ -118,9 +118,9 @@ def test_bad_requests(wiki_root: Path) -> None:
     one = registry.platform("T10")
     for platforms in ([one], [one, one]):
         with pytest.raises(BadInput, match="two different"):
-            compare_platforms(platforms)
+            compare(platforms)
     with pytest.raises(BadInput, match="fits the conditions"):
-        compare_platforms([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
+        compare([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
 
 
 def test_another_scope_is_said_where_the_whole_is_missing(wiki_root: Path) -> None:

@@ -1,0 +1,62 @@
+"""A measured time of a work, judged by the roofs of a product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite
+
+from kopt_kb.analysis.roofline.reach import RooflineInTime, reach
+from kopt_kb.analysis.roofline.roofline import roofline
+from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim
+from kopt_kb.base.errors import BadInput
+from kopt_kb.problem.work import Work
+from kopt_kb.quantity.units import parse_duration
+from kopt_kb.wiki.registry import Product, platform_of
+
+__all__ = ["MeasuredTime", "assess", "seconds_of"]
+
+MeasuredTime = str | float
+"""A time: seconds, or text with its unit such as `52us`."""
+
+
+def assess(
+    time: MeasuredTime | Sequence[MeasuredTime],
+    work: Work,
+    product: Product,
+    *,
+    min_grade: str | None = None,
+    aim: Aim = TARGET_FACTOR,
+) -> RooflineInTime:
+    """Return where measured times stand: share of the roof, against target and floor; what `kb roofline --time` prints.
+
+    Args:
+        time: One time or several of the same work; seconds, or text such as "52us".
+        work: What was computed.
+        product: Where, or its name.
+        min_grade: Refuse roofs that rest on a weaker grade: vendor, device or measured.
+        aim: Share of the roofs that the target asks for, or a performance target.
+
+    Raises:
+        BadInput: A time is not above 0; else as `roofline`.
+    """
+    platform = platform_of(product)
+    times = (time,) if isinstance(time, str | float | int) else tuple(time)
+    seconds = tuple(map(seconds_of, times))
+    return RooflineInTime(
+        found := roofline(work, platform, min_grade=min_grade, aim=aim), reach(found, platform, seconds)
+    )
+
+
+def seconds_of(time: MeasuredTime) -> float:
+    """Return the seconds of a time.
+
+    >>> seconds_of("52us"), seconds_of(52e-6)
+    (5.2e-05, 5.2e-05)
+    """
+    if isinstance(time, str):
+        return parse_duration(time, where="time")
+    if isinstance(time, bool) or not isinstance(time, float | int | Fraction) or not isfinite(time) or time <= 0:
+        fix = 'seconds above 0, or text with its unit such as "52us"'
+        raise BadInput(f"{time!r} is not a time", where="time", fix=fix, code="KB105")
+    return float(time)
