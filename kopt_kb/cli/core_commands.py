@@ -29,7 +29,10 @@ _IN_ORDER = (
         "list",
         "list the products of the wiki",
         "kopt_kb.cli.values.list_",
-        documents=(JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),),
+        documents=(
+            JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),
+            JsonDocument("list_ops", "kopt_kb.problem.operations:Operations"),
+        ),
         examples=(CommandExample("list", "list"),),
     ),
     Command(
