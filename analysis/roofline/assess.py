@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from math import isfinite
 
 from kopt_kb.analysis.roofline.reach import RooflineInTime, reach
 from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim
 from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.work import Work
-from kopt_kb.quantity.units import parse_duration
+from kopt_kb.quantity.units import is_positive, parse_duration
 from kopt_kb.wiki.registry import Product, platform_of
 
 __all__ = ["MeasuredTime", "assess", "seconds_of"]
@@ -56,7 +54,7 @@ def seconds_of(time: MeasuredTime) -> float:
     """
     if isinstance(time, str):
         return parse_duration(time, where="time")
-    if isinstance(time, bool) or not isinstance(time, float | int | Fraction) or not isfinite(time) or time <= 0:
+    if not is_positive(time):
         fix = 'seconds above 0, or text with its unit such as "52us"'
         raise BadInput(f"{time!r} is not a time", where="time", fix=fix, code="KB105")
     return float(time)

@@ -35,8 +35,8 @@ class RoofTime(Wire):
     """The least time under one basis of the roofs.
 
     Attributes:
-        basis: `documented`, `measured` (by ourselves), `reachable` (the best that anybody measured of the roof that
-            binds), or `floor` (whichever arithmetic and cache).
+        basis: `documented`, `measured` (by ourselves), `vendor_measured` (where nothing is documented), `reachable`
+            (the best that anybody measured of the roof that binds), or `floor` (whichever arithmetic and cache).
         roof: The roof that binds, as printed.
         citations: The rows that its value rests on.
     """
@@ -52,8 +52,8 @@ class MeasuredReach(Wire):
     """A time that was measured, against roof and target.
 
     Attributes:
-        basis: Of the roof that `share` and `gap_s` are about: `documented` where that is known, else `measured`, which
-            may be beaten; empty where neither is.
+        basis: Of the roof that `share` and `gap_s` are about: `documented` where that is known, else `measured` or
+            `vendor_measured`, which may be beaten; empty where none is.
         share: Least time under that roof over the measured time: 1 is the roof.
         gap_s: Seconds above that least time.
         to_target: Measured time over the time at the target; at most 1 where the target is met.
@@ -177,7 +177,8 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     roof = ceiling.measured if basis == "measured" else ceiling.documented
     if not isinstance(roof, Quantity):
         return None
-    return RoofTime(basis, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
+    word = "vendor_measured" if ceiling.is_vendors else basis
+    return RoofTime(word, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
 
 
 def floor_of(roofline: Roofline, platform: Platform) -> RoofTime | None:
@@ -273,7 +274,8 @@ def _judged(
     """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
     target = roofline.target
     rate, unit = roofline.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
-    roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
+    order = ("documented", "measured", "vendor_measured")
+    roof = next((one for basis in order for one in least if one.basis == basis), None)
     if roof is None or at_target is None:
         return MeasuredReach(seconds, "", None, None, None, rate, unit)
     share, gap_s = roof.seconds / seconds, seconds - roof.seconds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import Bound
@@ -14,6 +13,7 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Absent, Quantity, Unknown, given
 from kopt_kb.quantity.readable import duration, factor
+from kopt_kb.quantity.units import is_positive
 from kopt_kb.wiki.registry import Platform, Product, parse_key, platform_of
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.vocabulary import asked, fits
@@ -177,7 +177,7 @@ def _keys(platform: Platform, name: str) -> list[str]:
 
 
 def _factor(name: str, value: float | Fraction) -> Fraction:
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not isfinite(value) or value <= 0:
+    if not is_positive(value):
         raise BadInput(f"{name}={value!r} is no factor", fix="give a number above 0: memory_bandwidth=2", code="KB105")
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
 

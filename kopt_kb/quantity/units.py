@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 
 from kopt_kb.base.errors import BadInput
 
@@ -14,6 +15,7 @@ __all__ = [
     "UNITS",
     "Unit",
     "format_exact",
+    "is_positive",
     "parse_duration",
     "parse_number",
     "si_number",
@@ -144,6 +146,15 @@ def parse_duration(text: str, where: str = "--time") -> float:
         fix = "a positive number and its unit, such as 52us, 1.5ms"
         raise BadInput(f"{text[:40]!r} is not a time", where=where, fix=fix, code="KB105")
     return float(Fraction(match[1]) * UNITS[match[2].replace("µ", "u")].factor)
+
+
+def is_positive(value: object) -> bool:
+    """Return whether a value is a finite number above 0; True is none.
+
+    >>> is_positive(2), is_positive(0.0), is_positive(float("inf")), is_positive("2")
+    (True, False, False, False)
+    """
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool) and 0 < value < inf
 
 
 def format_exact(value: Fraction, digits: int = 6) -> str:

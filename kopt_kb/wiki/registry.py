@@ -222,9 +222,11 @@ def platform_of(product: Product) -> Platform:
         AmbiguousPlatform: Several products have it.
         BadInput: It is neither a name nor a `Platform`.
     """
-    if isinstance(product, Platform):
+    return product if isinstance(product, Platform) else Registry.open().platform(_name(product))
+
+
+def _name(product: object) -> str:
+    if isinstance(product, str):
         return product
-    if not isinstance(product, str):
-        what = getattr(product, "no_product", f"{type(product).__name__} is no product")
-        raise BadInput(what, fix='give its name, such as "H20", or Registry.open().platform(name)', code="KB051")
-    return Registry.open().platform(product)
+    what = getattr(product, "no_product", f"{type(product).__name__} is no product")
+    raise BadInput(what, fix='give its name, such as "H20", or Registry.open().platform(name)', code="KB051")

@@ -44,8 +44,10 @@ class Condition(Wire):
         roof: Name of the roof that the target is a share of: `bf16 matrix`, `dram`.
         amount: What counts under that roof: operations of one dtype and engine, or bytes of device memory.
         target_per_s: The target in base units a second, exact.
-        ceiling_per_s: The documented roof of the declared arithmetic; other arithmetic may beat it.
+        ceiling_per_s: The documented roof of the declared arithmetic, which other arithmetic may beat; where nothing is
+            documented, the roof that the target is a share of.
         unit: Unit the target is printed in.
+        is_documented: Whether `ceiling_per_s` is documented.
         floor_s: Seconds below which a time is impossible, whichever arithmetic ran; 0 where nothing is known.
     """
 
@@ -61,6 +63,7 @@ class Condition(Wire):
     ceiling_per_s: Fraction
     unit: str
     floor_s: float = 0.0
+    is_documented: bool = True
 
     @property
     def target_si(self) -> float:
@@ -120,8 +123,13 @@ class JudgedCondition(Wire):
 
     @property
     def ceiling_share(self) -> float | None:
-        """Achieved over the documented roof of the declared arithmetic; None without a measurement."""
-        return None if self.achieved_per_s is None else self.achieved_per_s / float(self.condition.ceiling_per_s)
+        """Achieved over the documented roof of the declared arithmetic; None without a measurement or such a roof."""
+        known = self.achieved_per_s is not None and self.condition.is_documented
+        return (
+            None
+            if not known or self.achieved_per_s is None
+            else self.achieved_per_s / float(self.condition.ceiling_per_s)
+        )
 
     @property
     def record_id(self) -> str | None:
@@ -236,7 +244,9 @@ def condition_of(target: Target, roof: RecordedRoofline, floors: Mapping[str, fl
     ceiling = documented if documented is not None else per_s / Fraction(target.factor)
     amount, shape = roof.amount_under(name), target.shape or ""
     floor = float(amount / ceiling) if floors is None else floors.get(shape, 0.0)
-    return Condition(shape, target.quantity, name, text, amount, per_s, ceiling, target.unit, floor)
+    return Condition(
+        shape, target.quantity, name, text, amount, per_s, ceiling, target.unit, floor, documented is not None
+    )
 
 
 def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
