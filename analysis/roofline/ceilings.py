@@ -147,8 +147,10 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
         return Ceiling(name, missing, own, (), own is not None, at_least(platform, dtype, engine))
     row, documented = _highest(pairs)
     notes = _grade_notes(documented)
-    if "acc=unstated" in row.key or "clock=unstated" in row.key:
-        notes.append("the source states no accumulator or clock for it")
+    axes = dict(row.axes)
+    silent = [word for axis, word in (("acc", "accumulator"), ("clock", "clock")) if axes.get(axis) == "unstated"]
+    if silent:
+        notes.append(f"the source states no {' and no '.join(silent)} for it")
     own = [r for r in platform.rows("measured_compute", dtype=dtype, engine=engine) if r.path.startswith(_OWN)]
     measured = _highest(_quantities(platform, own))[1] if _quantities(platform, own) else None
     return Ceiling(name, documented, measured, tuple(notes))

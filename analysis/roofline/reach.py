@@ -56,7 +56,8 @@ class MeasuredReach(Wire):
             `vendor_measured`, which may be beaten; empty where none is.
         share: Least time under that roof over the measured time: 1 is the roof.
         gap_s: Seconds above that least time.
-        to_target: Measured time over the time at the target; at most 1 where the target is met.
+        to_target: Measured time over the time at the target, at most 1 where that is met; None where the target is
+            UNKNOWN or shorter than a launch.
         rate: What it reached under the roof that binds, in `unit`.
     """
 
@@ -70,7 +71,7 @@ class MeasuredReach(Wire):
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None where it is UNKNOWN."""
+        """Whether the target is met; None where there is none to judge by."""
         return None if self.to_target is None else self.to_target <= 1
 
 
@@ -153,7 +154,8 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     cache = _cache(found, platform)
     warned = (_short(least, shortest), _cached(cache), _above(at_target, best), *_better(measured_s, best))
     warnings = tuple(filter(None, warned))
-    judged = tuple(_judged(one, found, least, at_target) for one in measured_s)
+    limit = None if at_target is None or at_target < shortest.seconds else at_target
+    judged = tuple(_judged(one, found, least, limit) for one in measured_s)
     launch_s = float(shortest.seconds) if shortest.is_launch else None
     return Reach(
         least,
@@ -233,7 +235,7 @@ def _cache(roofline: Roofline, platform: Platform) -> str | None:
         for row in platform.rows(metric):
             value = platform.quantity(row)
             if isinstance(value, Quantity) and 0 < moved <= value.si:
-                return f"{level} of {value} ({', '.join(str(one.location) for one in value.citations())})"
+                return f"{level} of {said(value)} ({', '.join(str(one.location) for one in value.citations())})"
     return None
 
 
@@ -276,7 +278,8 @@ def _judged(
     rate, unit = roofline.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
     order = ("documented", "measured", "vendor_measured")
     roof = next((one for basis in order for one in least if one.basis == basis), None)
-    if roof is None or at_target is None:
+    if roof is None:
         return MeasuredReach(seconds, "", None, None, None, rate, unit)
     share, gap_s = roof.seconds / seconds, seconds - roof.seconds
-    return MeasuredReach(seconds, roof.basis, share, gap_s, seconds / float(at_target), rate, unit)
+    to_target = None if at_target is None else seconds / float(at_target)
+    return MeasuredReach(seconds, roof.basis, share, gap_s, to_target, rate, unit)

@@ -78,11 +78,13 @@ def _ridge(roofline: Roofline) -> str:
 
 def _measured(reach: MeasuredReach) -> Cell:
     rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit)}"
-    if reach.share is None or reach.to_target is None:
+    if reach.share is None:
         return Cell(f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN", tone="warn")
     share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of {roof_words(reach.basis)}"
     if reach.share > 1 and reach.basis == "documented":
         return Cell(f"{share}; nothing is faster", tone="bad")
+    if reach.to_target is None:
+        return Cell(f"{share}, no target to judge by", tone="warn")
     met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
     tone = "good" if reach.to_target <= 1 else "warn"
     return Cell(f"{share}, {met}", tone=tone)  # type: ignore[arg-type]

@@ -106,7 +106,7 @@ def _verdict(roofline: Roofline, times: Reach) -> list[str]:
         for head, each in zip(heads, times.least, strict=False)
     ]
     floor = times.floor
-    if floor is not None and any(each.share is not None and each.share > 1 for each in times.measured):
+    if floor is not None:
         lines.append(f"floor       {duration(floor.seconds)}  ({floor.roof})")
     lines += [f"measured    {_judged(each, floor)}" for each in times.measured]
     lines += [f"warning     {text}" for text in times.warnings]
@@ -123,14 +123,16 @@ def _basis(share: object, basis: str, name: str) -> str:
 
 def _judged(reach: MeasuredReach, floor: RoofTime | None) -> str:
     rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit.replace('FLOP/s', 'FLOPS'))}"
-    if reach.share is None or reach.to_target is None or reach.gap_s is None:
+    if reach.share is None or reach.gap_s is None:
         return f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN"
     share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of {roof_words(reach.basis)}"
     if reach.share > 1 and reach.basis == "documented":
         if floor is not None and reach.seconds >= floor.seconds:
             return f"{share}, above the floor: other arithmetic ran than was declared, or writes stayed in a cache"
         return f"{share}; nothing is faster than that: check the time and the work"
-    met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
+    met = "no target to judge by"
+    if reach.to_target is not None:
+        met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
     gap = f"{duration(abs(reach.gap_s))} {'above' if reach.gap_s >= 0 else 'below'} it"
     return f"{share}, {gap}, {met}"
 

@@ -82,6 +82,8 @@ def _cells(line: SideBySideLine) -> list[str]:
         else:
             unit = "" if row.unit in {"-", "count"} or row.kind != "value" else f" {row.unit}"
             cells.append((row.kind == "value" and spoken(row.value, row.unit)) or f"{row.value}{unit}")
-    ratios = ", ".join("" if ratio is None else factor(ratio) for ratio in line.ratios()[1:])
+    found = line.ratios()[1:]
+    words = ["-" if ratio is None else factor(ratio) for ratio in found]
+    ratios = ", ".join(words) if any(ratio is not None for ratio in found) else ""
     says = "; ".join(line.differs) if line.differs else ""
-    return [label_of(line.key), *cells, ratios.strip(", "), says]
+    return [label_of(line.key), *cells, ratios, says]

@@ -144,3 +144,37 @@ def test_conditions_that_no_row_has(wiki_root: Path) -> None:
     """Leave conditions out."""
     with pytest.raises(BadInput, match="fits the conditions"):
         lines(wiki_root, "peak_compute", dtype="fp4")
+
+
+def test_rated_clocks_of_two_vendors_have_a_ratio() -> None:
+    """NVIDIA rates peaks at the boost clock, AMD at the maximum: dense peaks are compared, and the line says so."""
+    (line,) = compare(["H100_SXM", "MI300X"], "peak_compute", dtype="bf16", engine="matrix", sparsity="dense").lines
+    assert line.ratios() == (1.0, pytest.approx(1307.4 / 989.4))
+    assert "clock: boost, max" in line.differs
+
+
+def test_links_of_two_names_share_a_line() -> None:
+    """NVLink of two generations, and the links of two vendors."""
+    for other in ("B200", "MI300X"):
+        (line,) = compare(["H100_SXM", other], "link_bandwidth[direction=both;scope=gpu]").lines
+        assert line.ratios()[1] is not None and line.differs[0].startswith("link: nvlink4, ")
+
+
+def test_keys_of_two_vendors_align() -> None:
+    """In one comparison and between two: the rows that people look for are under the same keys, as numbers."""
+    wanted = ("peak_compute[dtype=bf16;engine=matrix;sparsity=dense]", "memory_bandwidth", "memory_capacity", "l2_capacity",
+              "link_bandwidth[direction=both]", "board_power[kind=tdp]")  # fmt: skip
+    for pair in (("H100_SXM", "MI300X"), ("B200", "MI355X"), ("H20", "MI325X")):
+        rows = {row["key"]: row for row in compare(pair).records()}
+        assert all(isinstance(rows[key][name], float) for key in wanted for name in pair), pair
+
+
+def test_records_are_in_base_units_and_unique() -> None:
+    """A key is one row; what is missing is None."""
+    rows = compare(["H20", "H100_SXM"]).records()
+    keys = [row["key"] for row in rows]
+    assert len(keys) == len(set(keys))
+    assert next(row for row in rows if row["key"] == "memory_bandwidth") == {
+        "key": "memory_bandwidth", "unit": "B/s", "H20": 4e12, "H100_SXM": 3.352e12, "differs": "",
+    }  # fmt: skip
+    assert next(row for row in rows if row["key"] == "sm_clock[class=max;ops=all]")["H20"] is None
