@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kopt_kb.analysis.roofline.basis import Basis, at_least, vendors_best
+from kopt_kb.analysis.roofline.basis import Basis
+from kopt_kb.analysis.roofline.undocumented import at_least, vendors_best
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity import Grade

@@ -30,7 +30,7 @@ _IN_ORDER = (
             JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),
             JsonDocument("list_ops", "kopt_kb.problem.operations:Operations"),
         ),
-        examples=(CommandExample("list", "list"),),
+        examples=(CommandExample("list", "list"), CommandExample("list --ops", "list_ops")),
     ),
     Command(
         "compare",

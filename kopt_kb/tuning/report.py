@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.base.errors import ExitCode
-from kopt_kb.base.frames import pandas_frame, polars_frame
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
 __all__ = ["CampaignReport", "RoundLine", "StatedTarget", "campaign_report", "report_of", "stated_targets"]
 

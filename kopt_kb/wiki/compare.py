@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.units import UNITS, si_unit
 from kopt_kb.wiki.answers import Spec, spec
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
 __all__ = ["SideBySide", "SideBySideLine", "compare"]
 
@@ -120,14 +120,10 @@ class SideBySide(Wire):
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return `records()` as a pandas DataFrame; raises `MissingTool` without pandas."""
-        from kopt_kb.base.frames import pandas_frame
-
         return pandas_frame(self.records(), self._columns)
 
     def to_polars(self) -> polars.DataFrame:
         """Return the same for polars."""
-        from kopt_kb.base.frames import polars_frame
-
         return polars_frame(self.records(), self._columns)
 
     @property
