@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from kopt_kb.analysis.roofline.reach import RooflineInTime, reach
 from kopt_kb.analysis.roofline.roofline import roofline
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim
-from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.work import Work
-from kopt_kb.quantity.units import is_positive, parse_duration
+from kopt_kb.quantity.units import MeasuredTime, seconds_of
 from kopt_kb.wiki.registry import Product, platform_of
 
-__all__ = ["MeasuredTime", "assess", "seconds_of"]
-
-MeasuredTime = str | float
-"""A time: seconds, or text with its unit such as `52us`."""
+__all__ = ["assess"]
 
 
 def assess(
@@ -39,22 +35,7 @@ def assess(
         BadInput: A time is not above 0; else as `roofline`.
     """
     platform = platform_of(product)
-    times = (time,) if isinstance(time, str | float | int) else tuple(time)
-    seconds = tuple(map(seconds_of, times))
+    seconds = tuple(map(seconds_of, time if isinstance(time, list | tuple) else (time,)))
     return RooflineInTime(
         found := roofline(work, platform, min_grade=min_grade, aim=aim), reach(found, platform, seconds)
     )
-
-
-def seconds_of(time: MeasuredTime) -> float:
-    """Return the seconds of a time.
-
-    >>> seconds_of("52us"), seconds_of(52e-6)
-    (5.2e-05, 5.2e-05)
-    """
-    if isinstance(time, str):
-        return parse_duration(time, where="time")
-    if not is_positive(time):
-        fix = 'seconds above 0, or text with its unit such as "52us"'
-        raise BadInput(f"{time!r} is not a time", where="time", fix=fix, code="KB105")
-    return float(time)

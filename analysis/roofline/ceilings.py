@@ -144,8 +144,8 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
     name = f"{dtype} {engine}"
     if not pairs:
         missing = _unknown(platform, rows, f"peak_compute[dtype={dtype};engine={engine};sparsity=dense]")
-        own = vendors_best(platform, "measured_compute", dtype=dtype, engine=engine)
-        return Ceiling(name, missing, own, (), own is not None, at_least(platform, dtype, engine))
+        vendors = vendors_best(platform, "measured_compute", dtype=dtype, engine=engine)
+        return Ceiling(name, missing, vendors, (), vendors is not None, at_least(platform, dtype, engine))
     row, documented = _highest(pairs)
     notes = _grade_notes(documented)
     axes = dict(row.axes)

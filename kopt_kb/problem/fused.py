@@ -9,7 +9,7 @@ from math import prod
 from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.counts import ByteCount, Count, TrafficDirection
 from kopt_kb.problem.dtypes import dtype_of
-from kopt_kb.problem.shapes import format_shape
+from kopt_kb.problem.shapes import Shape, check_shape, format_shape, parse_shape
 from kopt_kb.problem.work import Work
 
 __all__ = ["OnChip", "fused"]
@@ -20,14 +20,14 @@ class OnChip:
     """A tensor that stays on the chip between the parts of a fused kernel.
 
     Attributes:
-        shape: Its sizes.
+        shape: Its sizes, or text such as "8192x4096".
         dtype: Its storage type.
         made_by: Place of the part that writes it, from 0; None for an input, which is read from memory once.
         read_by: Places of the parts that read it.
         stored: Whether it is a result too and so is written to memory once.
     """
 
-    shape: Sequence[int]
+    shape: Sequence[int] | str
     dtype: str
     made_by: int | None
     read_by: tuple[int, ...]
@@ -36,10 +36,15 @@ class OnChip:
     @property
     def bytes(self) -> int:
         """Bytes of the whole tensor."""
-        return dtype_of(self.dtype).storage_bytes(prod(self.shape))
+        return dtype_of(self.dtype).storage_bytes(prod(self.sizes))
+
+    @property
+    def sizes(self) -> Shape:
+        """Its sizes as numbers; raises `BadInput` when they are none."""
+        return parse_shape(self.shape, "Nx...") if isinstance(self.shape, str) else check_shape(self.shape, "Nx...")
 
     def __str__(self) -> str:
-        return f"{format_shape(tuple(self.shape))} {self.dtype}"
+        return f"{self.shape if isinstance(self.shape, str) else format_shape(self.shape)} {self.dtype}"
 
 
 def fused(parts: Sequence[Work], on_chip: Sequence[OnChip]) -> Work:
@@ -83,8 +88,6 @@ def _check(tensor: OnChip, parts: int) -> None:
     first = -1 if tensor.made_by is None else tensor.made_by
     places = (*tensor.read_by, *([] if tensor.made_by is None else [first]))
     readers = 1 + (tensor.made_by is None)
-    if not tensor.shape or any(size < 1 for size in tensor.shape):
-        raise BadInput(f"{tensor} is no tensor", where="on_chip", fix="give sizes of at least 1", code="KB061")
     if any(not 0 <= at < parts for at in places):
         raise BadInput(f"{tensor}: {parts} parts are numbered 0 to {parts - 1}", where="on_chip", code="KB093")
     if len(set(tensor.read_by)) < readers or len(set(tensor.read_by)) < len(tensor.read_by):

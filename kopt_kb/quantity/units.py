@@ -13,11 +13,13 @@ from kopt_kb.base.errors import BadInput
 __all__ = [
     "DIMENSIONS",
     "UNITS",
+    "MeasuredTime",
     "Unit",
     "format_exact",
     "is_positive",
     "parse_duration",
     "parse_number",
+    "seconds_of",
     "si_number",
     "si_unit",
     "unit",
@@ -155,6 +157,24 @@ def is_positive(value: object) -> bool:
     (True, False, False, False)
     """
     return isinstance(value, int | float | Fraction) and not isinstance(value, bool) and 0 < value < inf
+
+
+MeasuredTime = str | float
+"""A time: seconds, or text with its unit such as `52us`."""
+
+
+def seconds_of(time: object) -> float:
+    """Return the seconds of a `MeasuredTime`; raises `BadInput` for what is none.
+
+    >>> seconds_of("52us"), seconds_of(52e-6)
+    (5.2e-05, 5.2e-05)
+    """
+    if isinstance(time, str):
+        return parse_duration(time, where="time")
+    if isinstance(time, int | float | Fraction) and is_positive(time):
+        return float(time)
+    fix = 'seconds above 0, or text with its unit such as "52us"'
+    raise BadInput(f"{time!r} is not a time", where="time", fix=fix, code="KB105")
 
 
 def format_exact(value: Fraction, digits: int = 6) -> str:

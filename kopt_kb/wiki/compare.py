@@ -231,6 +231,8 @@ def compare(products: Sequence[Product], metric_name: str | None = None, /, **ax
         BadInput: Fewer than two products, or one named twice.
         WikiFaults: A row that is shown does not load.
     """
+    if isinstance(products, str):
+        raise BadInput(f"{products!r} is one product", fix='give a list: compare(["H100_SXM", "MI300X"])', code="KB025")
     platforms = tuple(map(platform_of, products))
     if len(platforms) < 2 or len({one.id for one in platforms}) < len(platforms):
         raise BadInput(

@@ -12,7 +12,7 @@ from kopt_kb.base.errors import BadInput, FindingError
 from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
-from kopt_kb.quantity.units import format_exact, unit
+from kopt_kb.quantity.units import MeasuredTime, format_exact, seconds_of, unit
 from kopt_kb.workspace.journal.round_events import Measured, Trust
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
 from kopt_kb.workspace.state import WorkspaceState
@@ -211,18 +211,19 @@ class StopConditions(Wire):
         """
         return _evaluation(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
 
-    def judge(self, times: Mapping[str, float]) -> Evaluation:
-        """Judge times that no journal holds: shape → median in seconds.
+    def judge(self, times: Mapping[str, MeasuredTime]) -> Evaluation:
+        """Judge times that no journal holds: shape → median, in seconds or as text such as "52us".
 
         Raises:
             AboveCeilingError: A time is below its floor: an error, never "met".
-            BadInput: A shape that has no condition.
+            BadInput: A shape that has no condition, or what is no time.
         """
         known = {one.shape for one in self.conditions}
         if surplus := [shape for shape in times if shape not in known]:
             why = dict(self.left_out).get(surplus[0], f"conditions are of {', '.join(sorted(known)) or 'no shape'}")
             raise BadInput(f"no condition of {surplus[0]!r}", where="times", fix=why, code="KB102")
-        return _evaluation(_timed(one, times.get(one.shape), "the time given") for one in self.conditions)
+        seconds = {shape: seconds_of(time) for shape, time in times.items()}
+        return _evaluation(_timed(one, seconds.get(one.shape), "the time given") for one in self.conditions)
 
     @property
     def _left_out(self) -> dict[str, str]:

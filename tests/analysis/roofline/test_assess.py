@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.analysis.roofline.assess import MeasuredTime, assess, seconds_of
+from kopt_kb.analysis.roofline.assess import assess
 from kopt_kb.base.errors import BadInput
 from kopt_kb.cli.main import main
 from kopt_kb.problem.work import Work, work
+from kopt_kb.quantity.units import MeasuredTime, seconds_of
 from kopt_kb.wiki.registry import Registry
 
 STREAM = Work.given(10**9, 2 * 10**9, "fp32", "vector")
@@ -41,11 +42,13 @@ def test_an_unknown_target_is_neither_met_nor_missed(wiki_root: Path) -> None:
     assert assess("1ms", unknown, Registry.open(wiki_root).platform("T10")).met is None
 
 
-@pytest.mark.parametrize("bad", ["52", "", "-1us", 0, -1.0, float("nan"), float("inf"), True])
-def test_what_is_no_time_is_refused(bad: MeasuredTime) -> None:
+@pytest.mark.parametrize("bad", ["52", "", "-1us", 0, -1.0, float("nan"), float("inf"), True, None])
+def test_what_is_no_time_is_refused(bad: MeasuredTime | None) -> None:
     """Text needs a unit, numbers are seconds above 0."""
     with pytest.raises(BadInput, match="time"):
         seconds_of(bad)
+    with pytest.raises(BadInput, match="time"):
+        assess(bad, STREAM, "H20")  # type: ignore[arg-type]
 
 
 def test_json_is_that_of_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

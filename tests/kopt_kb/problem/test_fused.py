@@ -21,6 +21,7 @@ def test_what_stays_on_the_chip_is_neither_written_nor_read() -> None:
     assert found.compulsory_bytes("dram", "write") == 2 * M * N
     assert found.flops_by_engine() == {**NORM.flops_by_engine(), **GEMM.flops_by_engine()}
     assert (found.op, found.exactness()) == ("fused", "exact")
+    assert found == fused([NORM, GEMM], [OnChip(f"{M}x{K}", "bf16", 0, (1,))])
     assert dict(found.definitions)["on chip"] == f"{M}x{K} bf16"
 
 
@@ -49,7 +50,7 @@ def test_several_tensors_of_one_part() -> None:
     [
         (OnChip((M, K), "fp32", 0, (1,)), "counts fewer"), (OnChip((M, K), "bf16", 1, (0,)), "written by part 1"),
         (OnChip((M, K), "bf16", 0, (2,)), "numbered 0 to 1"), (OnChip((M, K), "bf16", 0, ()), "too few readers"),
-        (OnChip((M, K), "bf16", None, (1,)), "too few readers"), (OnChip((M, 0), "bf16", 0, (1,)), "no tensor"),
+        (OnChip((M, K), "bf16", None, (1,)), "too few readers"), (OnChip((M, 0), "bf16", 0, (1,)), "0"),
         (OnChip((M, K), "bf17", 0, (1,)), "unknown dtype"), (OnChip((M, K), "bf16", -1, (1,)), "numbered"),
     ],
 )  # fmt: skip

@@ -119,6 +119,8 @@ def test_bad_requests(wiki_root: Path) -> None:
     for platforms in ([one], [one, one]):
         with pytest.raises(BadInput, match="two different"):
             compare(platforms)
+    with pytest.raises(BadInput, match="is one product"):
+        compare("T10")
     with pytest.raises(BadInput, match="fits the conditions"):
         compare([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
 

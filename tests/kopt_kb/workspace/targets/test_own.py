@@ -43,6 +43,9 @@ def test_times_are_judged(part: Platform) -> None:
     assert [one.met for one in met.judged] == [True, False]
     with pytest.raises(AboveCeilingError):
         own.judge({first.shape: first.floor_s / 2})
+    assert own.judge({first.shape: "1s"}).judged[0].met is False
+    with pytest.raises(BadInput, match="not a time"):
+        own.judge({first.shape: 0.0})
     with pytest.raises(BadInput, match="shorter than"):
         own.judge({"8x8": 1e-3})
 
