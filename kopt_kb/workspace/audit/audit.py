@@ -14,12 +14,11 @@ from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.workspace.anchors import Anchor
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
-from kopt_kb.workspace.audit.decisions import decision_findings
+from kopt_kb.workspace.audit.captured import captured_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
-from kopt_kb.workspace.audit.launches import launch_findings
-from kopt_kb.workspace.audit.outputs import output_findings
+from kopt_kb.workspace.audit.judged import judged_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
-from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
+from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
 from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
@@ -104,7 +103,7 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     except KoptError as error:
         gone = AuditFinding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
-    found = tuple(_findings(workspace, events, state, platform, readme))
+    found = tuple(_findings(workspace, events, state, (platform, registry), readme))
     return _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
 
 
@@ -150,8 +149,10 @@ def _text(path: Path) -> str:
 
 
 def _findings(
-    workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, platform: Platform, readme: str
-) -> Iterator[AuditFinding]:
+    workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, product: tuple[Platform, Registry],
+    readme: str,
+) -> Iterator[AuditFinding]:  # fmt: skip
+    platform, registry = product
     store = ObjectStore(workspace.layout.objects)
     yield from absent_findings(state)
     yield from row_findings(state, platform, readme)
@@ -167,12 +168,9 @@ def _findings(
         yield from unrendered(workspace.layout.root, texts)
     yield from report_findings(workspace.layout.root, state, store)
     yield from raw_findings(workspace.layout.root, state, store)
-    yield from blob_findings(events, state, store)
     yield from kernel_findings(workspace.layout, state, store)
-    yield from run_findings(events, store)
-    yield from decision_findings(events, store)
-    yield from launch_findings(events, store)
-    yield from output_findings(events, state, store)
+    yield from captured_findings(workspace.layout, state, store)
+    yield from judged_findings(events, state, store, platform, registry)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
     yield from open_fields(state, readme)

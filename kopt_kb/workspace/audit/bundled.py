@@ -22,11 +22,8 @@ from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.workspace.audit.absent import absent_findings
-from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.audit.launches import launch_findings
-from kopt_kb.workspace.audit.outputs import output_findings
-from kopt_kb.workspace.audit.records import blob_findings, run_findings
+from kopt_kb.workspace.audit.judged import judged_findings
 from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
 from kopt_kb.workspace.fold import folded
@@ -122,9 +119,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             return Bundled((AuditFinding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
-            *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
-            *decision_findings(events, store), *output_findings(events, state, store), *set_by(state, ""),
-            *absent_findings(state),
+            *judged_findings(events, state, store, platform, here or own), *set_by(state, ""), *absent_findings(state),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kopt_kb.base.wire import WireError
-from kopt_kb.launch.candidate.answers import LEVELS, Contest, Timing, Trust, kept_run
+from kopt_kb.launch.candidate.answers import LEVELS, Contest, Timing, Trust
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
+from kopt_kb.workspace.audit.timings import timing_of
+from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import Decided, GateJudged, Measured, RunFinished, RunStarted
 from kopt_kb.workspace.rounds import ACCEPTED
@@ -31,7 +31,7 @@ def decision_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator
         data = event.data
         if isinstance(data, RunStarted):
             kinds[data.run] = data
-        elif isinstance(data, RunFinished) and (answer := _timing(data, kinds, store)) is not None:
+        elif isinstance(data, RunFinished) and (answer := timing_of(data, kinds, store)) is not None:
             timed[data.run] = answer
         elif isinstance(data, Measured):
             levels[data.id] = data.trust
@@ -41,17 +41,6 @@ def decision_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator
         elif isinstance(data, Decided):
             contest = _last_contest(data.round, kinds, timed)
             yield from _of_decision(event.seq, data, levels, failed.get(f"v{data.round}", ""), contest)
-
-
-def _timing(data: RunFinished, kinds: Mapping[str, RunStarted], store: ObjectStore) -> Timing | None:
-    started = kinds.get(data.run)
-    if started is None or started.gate != "timing" or data.output is None:
-        return None
-    try:
-        answer = kept_run("timing", store.get(data.output)).answer
-    except (ObjectError, WireError):
-        return None  # a finding of its own
-    return answer if isinstance(answer, Timing) else None
 
 
 def _of_record(seq: int, record: Measured, answer: Timing | None) -> Iterator[AuditFinding]:

@@ -24,10 +24,10 @@ __all__ = ["blob_findings", "git_findings", "kernel_findings", "run_findings"]
 
 _JOURNAL = "journal.jsonl"
 _BLOBS: Mapping[str, tuple[str, ...]] = {
-    "workspace_created": ("kernel",),
+    "workspace_created": ("kernel", "kernel_test"),
     "round_started": ("incumbent",),
     "proposal_made": ("source",),
-    "candidate_submitted": ("blob",),
+    "candidate_submitted": ("blob", "plan"),
     "run_finished": ("output",),
     "snapshot_taken": ("blob",),
     "bench_started": ("kernel",),

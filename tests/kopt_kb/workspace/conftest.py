@@ -40,6 +40,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "kernel": BLOB,
         "wiki": {"root": "packaged", "pages": {"hardware/x.md": BLOB}},
         "versions": {"kopt-kb": "0.1.0"},
+        "kernel_test": BLOB,
     },
     "specs_registered": {
         "rows": [
@@ -123,6 +124,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "blob": BLOB,
         "params": {"BLOCK": 128},
         "proposer": "knobs",
+        "plan": None,
     },
     "run_started": {
         "run": "r1",
@@ -367,7 +369,7 @@ class Story:
         """Append an event whose text is a blob."""
         return self.add(kind, text=self.store.put(text.encode()), **data)
 
-    def machine(self, device: str = "T10 board") -> int:
+    def machine(self, device: str = "NVIDIA T10 48GB") -> int:
         """Record a machine."""
         return self.add("environment_recorded", **{**SAMPLES["environment_recorded"], "device": device})
 
