@@ -25,7 +25,7 @@ from kopt_kb.workspace.journal.round_events import GateJudged
 from kopt_kb.workspace.ledger import LedgerEntry
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Evaluation
+from kopt_kb.workspace.targets.conditions import Evaluation, wiki_of
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -102,13 +102,14 @@ class CampaignReport(Wire):
         rooflines: The rooflines they come from, one a shape.
         ledger: Opportunities of the best version, and what became of each.
         gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
+        wiki: The wiki of the targets, where that is not the packaged one.
     """
 
     WIRE: ClassVar = (
         "state", "next", "gates", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best",
         "best_s",
         "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
-        "rooflines?=_rooflines", "gaps", "ledger",
+        "rooflines?=_rooflines", "gaps", "ledger", "wiki?=_wiki",
     )  # fmt: skip
     state: str
     route: str
@@ -129,6 +130,7 @@ class CampaignReport(Wire):
     gates: tuple[GateJudged, ...] = ()
     gaps: tuple[Gap, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
+    wiki: str = ""
 
     def __repr__(self) -> str:
         return f"CampaignReport({self.state}: {headline(self)[0]})"
@@ -174,6 +176,10 @@ class CampaignReport(Wire):
     @property
     def _why_not(self) -> str | None:
         return self.why_not or None
+
+    @property
+    def _wiki(self) -> str | None:
+        return self.wiki or None
 
     @property
     def _targets(self) -> tuple[StatedTarget, ...] | None:
@@ -222,6 +228,7 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         gates=tuple(state.open_round.gates.values()) if state.open_round is not None else (),
         gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
         ledger=state.ledger_of(best) if best is not None else (),
+        wiki=wiki_of(state.targets),
     )
 
 

@@ -62,7 +62,7 @@ def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     blocks: list[PageBlock] = [
         Cell(said, tone="good" if met else "warn"),
-        FactsBlock((("stands", stood), ("policy", report.policy))),
+        FactsBlock((("stands", stood), ("policy", report.policy), *((("wiki", report.wiki),) if report.wiki else ()))),
     ]
     if report.conditions is not None:
         rows: tuple[tuple[CellText, ...], ...] = tuple(

@@ -20,7 +20,7 @@ from kopt_kb.workspace.audit.judged import judged_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
-from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
+from kopt_kb.workspace.audit.sources import open_fields, other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
@@ -138,7 +138,7 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "unrendered", "absent-pack"})
+_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "unrendered", "absent-pack"})
 
 
 def _text(path: Path) -> str:
@@ -173,6 +173,7 @@ def _findings(
     yield from judged_findings(events, state, store, platform, registry)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
+    yield from other_wiki(state, platform, readme)
     yield from open_fields(state, readme)
     for one in audit_prose(workspace.layout, state, platform):
         # A number of a rendered file is judged only where a person's words brought it in.

@@ -14,7 +14,7 @@ from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import format_exact, unit
 from kopt_kb.workspace.journal.round_events import Measured, Trust
-from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target, TargetSet
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.floors import floor_s, has_floors
 
@@ -26,6 +26,7 @@ __all__ = [
     "JudgedCondition",
     "StopConditions",
     "above_roof",
+    "wiki_of",
 ]
 
 
@@ -208,6 +209,12 @@ def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
     return JudgedCondition(
         condition, measured.median_s, measured.id, achieved, condition.ratio(measured.median_s), measured.trust
     )
+
+
+def wiki_of(targets: TargetSet | None) -> str:
+    """Return where the rows of targets were read, where that is not the packaged wiki; else nothing."""
+    named = targets.work.get("wiki") if targets is not None else None
+    return named if isinstance(named, str) else ""
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

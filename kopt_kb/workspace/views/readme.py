@@ -16,7 +16,7 @@ from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Condition, StopConditions
+from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
 from kopt_kb.workspace.targets.floors import has_floors
 from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.blocks import render_block
@@ -303,6 +303,7 @@ def _stop(state: WorkspaceState) -> str:
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+            *([f"Its values are those of {wiki}."] if (wiki := wiki_of(state.targets)) else []),
             *_measured(state, judged),
         ]
     )  # fmt: skip

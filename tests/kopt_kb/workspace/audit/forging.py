@@ -57,10 +57,10 @@ def rewritten(
         names[path.name] = hashlib.sha256(changed).hexdigest()
         (root / "objects" / names[path.name]).write_bytes(changed)
     journal, previous, lines = root / "journal.jsonl", GENESIS, []
-    for number, text in enumerate(journal.read_text().splitlines(), 1):
-        for old, new in names.items():
-            text = text.replace(old, new)
-        document = json.loads(text)
+    renamed = journal.read_text()
+    for old, new in names.items():
+        renamed = renamed.replace(old, new)
+    for number, document in enumerate(map(json.loads, renamed.splitlines()), 1):
         event(document)
         document |= {"seq": number}
         document.pop("zh")
