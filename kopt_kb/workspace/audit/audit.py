@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from kopt_kb.workspace.audit.judged import judged_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
+from kopt_kb.workspace.audit.replayed import TimedAgain, replay_findings, timed_again
 from kopt_kb.workspace.audit.sources import open_fields, other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
@@ -46,15 +47,17 @@ class AuditReport(Wire):
         checked: Cited values that were read again.
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
         anchored: Whether the journal goes on from a statement that was kept elsewhere.
+        timed: What a replay of its records on this machine came to; None where nobody asked for one.
     """
 
-    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored")
+    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?")
     path: str
     findings: tuple[AuditFinding, ...]
     notes: tuple[AuditFinding, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
     anchored: bool = False
+    timed: TimedAgain | None = None
 
     @property
     def clean(self) -> bool:
@@ -66,10 +69,22 @@ class AuditReport(Wire):
         """What the audit shows, in the words of docs/explanation/trust.md."""
         if not self.clean:
             return f"{len(self.findings)} finding(s)"
-        return "consistent, anchored" if self.anchored else "consistent, origin unproven"
+        shown = [*(["anchored"] if self.anchored else []), *(["timed again here"] if self.is_timed else [])]
+        return ", ".join(["consistent", *(shown or ["origin unproven"])])
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its records were timed again here, and took what they say."""
+        return self.timed is not None and self.timed.holds
 
 
-def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path | None = None) -> AuditReport:
+def audit(
+    path: str | Path,
+    registry: Registry | None = None,
+    anchor: str | Path | None = None,
+    *,
+    replay: bool = False,
+) -> AuditReport:
     """Return everything that does not hold in the workspace or bundle at `path`.
 
     Args:
@@ -77,6 +92,7 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
         registry: The wiki; None: the one the workspace was made from if it is still there. A bundle brings its own, and
             is only compared with this one.
         anchor: A bundle, or a statement of one, that was kept elsewhere: the journal has to go on from there.
+        replay: Whether the best version's records are timed again by a judge, on this machine's GPU.
 
     Raises:
         LayoutError: There is no workspace.
@@ -84,8 +100,10 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     """
     kept = _anchor(Path(anchor)) if anchor is not None else None
     if is_bundle(Path(path)):
-        bundled = bundle_findings(Path(path), registry)
-        return _report(path, bundled.all, bundled.checked, bundled.data, (kept, bundled.events))
+        bundled = bundle_findings(Path(path), registry, replay=replay)
+        found = (*bundled.all, *replay_findings(bundled.timed))
+        report = _report(path, found, bundled.checked, bundled.data, (kept, bundled.events))
+        return replace(report, timed=bundled.timed)
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -104,7 +122,11 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
         gone = AuditFinding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
     found = tuple(_findings(workspace, events, state, (platform, registry), readme))
-    return _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
+    store = ObjectStore(workspace.layout.objects)
+    again = timed_again(events, state, store, registry) if replay else None
+    found = (*found, *replay_findings(again))
+    report = _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
+    return replace(report, timed=again)
 
 
 def _report(

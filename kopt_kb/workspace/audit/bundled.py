@@ -24,6 +24,7 @@ from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.judged import judged_findings
+from kopt_kb.workspace.audit.replayed import TimedAgain, timed_again
 from kopt_kb.workspace.audit.sources import other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
 from kopt_kb.workspace.fold import folded
@@ -51,12 +52,13 @@ _REMEDY = "ask for the bundle again, from the workspace itself"
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What the audit of a bundle found: findings and notes, the journal's events, rows read again, in which data."""
+    """What the audit of a bundle found: findings and notes, events, rows read again in which data, a replay."""
 
     all: tuple[AuditFinding, ...]
     events: tuple[Event, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
+    timed: TimedAgain | None = None
 
 
 class _Refused(Exception):
@@ -97,12 +99,13 @@ def statement_in(path: Path) -> Statement:
     return read(Statement, parse(text, where=str(path)), where=str(path))
 
 
-def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
+def bundle_findings(path: Path, here: Registry | None = None, *, replay: bool = False) -> Bundled:
     """Return everything that does not hold in a bundle, notes among them.
 
     Args:
         path: The bundle.
         here: A wiki of this machine to compare the bundle's rows with. None: nothing.
+        replay: Whether its best version's records are timed again on this machine's GPU.
     """
     with owned_folder("kb-bundle-") as folder:
         try:
@@ -126,7 +129,8 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
-        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis))
+        again = timed_again(events, state, store, here or own) if replay else None
+        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis), again)
 
 
 def _in_journal(finding: AuditFinding) -> AuditFinding:

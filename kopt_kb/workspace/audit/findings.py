@@ -18,6 +18,7 @@ AUDIT_CODES: dict[str, str] = {
     "times": "times of the journal do not fit each other",
     "machine": "a recorded machine is none that the wiki knows, or says what no driver prints",
     "captured": "a test, reference or plan is gone, or is not what a step captured",
+    "replay": "a version that was replayed here is wrong, or takes other times than its records say",
     "anchor": "an anchor outside the workspace shows an event that this journal does not have",
     "bundle": "a bundle is damaged, incomplete, or its statement says something else than its journal",
     "foreign-row": "targets of a bundle rest on a row that this machine's wiki lacks, or that it says otherwise",

@@ -19,7 +19,10 @@ def test_a_copy_is_named_and_an_edited_page_in_it_too(tmp_path: Path) -> None:
     """A value and its quote may both be edited: nothing but the packaged page shows it."""
     root = tmp_path / "wiki"
     shutil.copytree(packaged_root(), root)
-    assert apart(Registry.open(root).platform("H20")) == f"{root}, which is not the packaged wiki, and has the same pages of it"
+    assert (
+        apart(Registry.open(root).platform("H20"))
+        == f"{root}, which is not the packaged wiki, and has the same pages of it"
+    )
     page = root / Registry.open(root).platform("H20").identity.path
     page.write_text(page.read_text().replace("4.0TB/s", "8.0TB/s").replace("| 4.0 | TB/s", "| 8.0 | TB/s"))
     said = apart(Registry.open(root, use_cache=False).platform("H20"))
