@@ -107,7 +107,7 @@ def _created(
         kernel_demo=task.kernel_demo.name if task.kernel_demo is not None else "",
         reference_project=task.reference_project,
         route=route,
-        project=RecordedProject(str(own.file), str(own.root), project) if own is not None else None,
+        project=RecordedProject(str(own.file), str(own.root), project, own.compares) if own is not None else None,
     )
     problem = {**task.problem.to_json(), "task": recorded.to_json()}
     versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version(), "views": EDITION}

@@ -160,7 +160,7 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "unrendered", "absent-pack"})
+_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "reported", "unrendered", "absent-pack"})
 
 
 def _text(path: Path) -> str:

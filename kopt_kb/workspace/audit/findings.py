@@ -23,6 +23,7 @@ AUDIT_CODES: dict[str, str] = {
     "bundle": "a bundle is damaged, incomplete, or its statement says something else than its journal",
     "foreign-row": "targets of a bundle rest on a row that this machine's wiki lacks, or that it says otherwise",
     "this-wiki": "a note: this machine's wiki says otherwise of a row of a bundle that no target rests on",
+    "reported": "a note: gains rest on times that the project itself reported",
     "other-wiki": "a note: the targets rest on a wiki that is not the packaged one",
     "git": "a commit shows an event that this journal does not have",
     "changed": "a cited row has other content now",

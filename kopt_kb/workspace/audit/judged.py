@@ -10,7 +10,7 @@ from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.floors import floor_findings
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.machines import machine_findings
-from kopt_kb.workspace.audit.outputs import output_findings
+from kopt_kb.workspace.audit.outputs import output_findings, reported_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
 from kopt_kb.workspace.audit.times import time_findings
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -37,6 +37,7 @@ def judged_findings(
     yield from decision_findings(events, store)
     yield from launch_findings(events, store)
     yield from output_findings(events, state, store)
+    yield from reported_findings(state, store)
     yield from floor_findings(events, state, platform)
     yield from time_findings(events, state, store)
     yield from machine_findings(events, platform, registry)

@@ -14,6 +14,7 @@ from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
@@ -330,7 +331,8 @@ def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> lis
         time = f"{one.median_s * 1000:.6g} ms"
         rows.append((shape, f"v{best.number}", time, said(ratio), met, one.trust, one.id))
     head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
-    return ["", *table(head, rows)] if rows else []
+    own = [f"Of a project: {level_words(state, ())}."] if state.task.project is not None else []
+    return ["", *table(head, rows), *own] if rows else []
 
 
 def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:
