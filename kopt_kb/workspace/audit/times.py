@@ -45,7 +45,8 @@ def time_findings(events: tuple[Event, ...], state: WorkspaceState, store: Objec
         elif isinstance(data, Measured) and data.run in timed:
             wrong = _of_record(data, timed[data.run])
         elif isinstance(data, RunFinished) and not state.simulated and data.run not in measured:
-            wrong = _of_run(event, data, started.get(data.run), timed.get(data.run))
+            told = None if state.task.project is not None else timed.get(data.run)  # a project may print any time
+            wrong = _of_run(event, data, started.get(data.run), told)
         for one in wrong:
             yield AuditFinding("times", _JOURNAL, event.seq, one, _FIX)
     if state.task.project is None:  # a project's own profile is of more than its kernel
