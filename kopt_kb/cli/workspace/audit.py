@@ -129,6 +129,9 @@ def render(report: AuditReport) -> str:
     """Return the report as text for people."""
     lines = [str(one) for one in report.findings]
     lines += [f"note: {one}" for one in report.notes]
+    for said in dict.fromkeys(report.launchers.values()):
+        versions = [name for name, one in report.launchers.items() if one == said]
+        lines.append(f"{', '.join(versions)}: {said}")
     return "\n".join([*lines, f"{report.path}: {report.checked} cited values read again: {report.verdict}"])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
+from kopt_kb.workspace.audit.launchers import launcher_findings, launchers_said
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
@@ -47,15 +48,17 @@ class AuditReport(Wire):
         checked: Cited values that were read again.
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
         anchored: Whether the journal goes on from a statement that was kept elsewhere.
+        launchers: Accepted version → whether its own launcher was seen to do what its record does.
     """
 
-    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored")
+    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "launchers")
     path: str
     findings: tuple[AuditFinding, ...]
     notes: tuple[AuditFinding, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
     anchored: bool = False
+    launchers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:
@@ -118,7 +121,8 @@ def _report(
     found = tuple(dict.fromkeys((*found, *_unanchored(*history))))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, checked, data, anchored=history[0] is not None)
+    said = launchers_said(history[1])
+    return AuditReport(str(path), tuple(findings), notes, checked, data, history[0] is not None, said)
 
 
 def _anchor(path: Path) -> Anchor:
@@ -172,6 +176,7 @@ def _findings(
     yield from run_findings(events, store)
     yield from decision_findings(events, store)
     yield from launch_findings(events, store)
+    yield from launcher_findings(events, store)
     yield from output_findings(events, state, store)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)

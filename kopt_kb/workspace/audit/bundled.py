@@ -24,6 +24,7 @@ from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
+from kopt_kb.workspace.audit.launchers import launcher_findings
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.outputs import output_findings
 from kopt_kb.workspace.audit.records import blob_findings, run_findings
@@ -123,6 +124,7 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
             *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
+            *launcher_findings(events, store),
             *decision_findings(events, store), *output_findings(events, state, store), *set_by(state, ""),
             *absent_findings(state),
             *_predicate_findings(folder, state, platform, statement),
