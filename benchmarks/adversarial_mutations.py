@@ -292,7 +292,8 @@ def _code(
     """Return the record with another code object: bytes of its data changed, or another base's kernel."""
     at, launch = _launch(base, chance)
     code = base.codes[launch.code]
-    data = [one for one in sections(code) if one.name.startswith((".nv.global.init", ".nv.constant3")) and one.size]
+    own = sections(code) if int.from_bytes(code[60:62], "little") else []
+    data = [one for one in own if one.name.startswith((".nv.global.init", ".nv.constant3")) and one.size]
     if data:
         place = chance.choice(data)
         changed = bytearray(code)

@@ -202,16 +202,16 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file, self._lock = path.open("w", encoding="utf-8"), threading.Lock()
+        path.write_text("")
+        self._path, self._lock = path, threading.Lock()
         self.found: dict[str, dict[str, Any]] = {}
 
     def say(self, case: Case, ended: str, by: str, seconds: float = 0.0) -> None:
         """Write how a case ended; a later line of the same name stands for the earlier."""
         line = {"name": case.name, "kind": case.kind, "what": case.what, "ended": ended, "by": by[:200]}
-        with self._lock:
+        with self._lock, self._path.open("a", encoding="utf-8") as file:
             self.found[case.name] = line
-            self._file.write(json.dumps({**line, "seconds": round(seconds, 3)}) + "\n")
-            self._file.flush()
+            file.write(json.dumps({**line, "seconds": round(seconds, 3)}) + "\n")
 
 
 def judge_all(cases: Sequence[Case], folder: Path, log: Log, workers: int, ends_at: float) -> list[Case]:
