@@ -177,7 +177,8 @@ def _grid(base: Base, chance: random.Random) -> _Found:
     size = launch.grid[axis]
     other = chance.choice([1, size - 1, size // 2, size + 1, size * 2, 3 * size])
     swapped = chance.choice([tuple(reversed(launch.grid)), (launch.grid[1], launch.grid[0], launch.grid[2])])
-    grid = swapped if chance.random() < 0.2 else tuple(other if n == axis else one for n, one in enumerate(launch.grid))
+    changed = tuple(other if n == axis else one for n, one in enumerate(launch.grid))
+    grid: Any = swapped if chance.random() < 0.2 else changed
     if grid == launch.grid or min(grid) < 1:
         return None
     return f"grid {grid}, not {launch.grid}", _with(base.record, at, replace(launch, grid=grid))

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+BESIDE = Path(__file__).resolve().with_name("adversarial_beside.py")
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
 from adversarial_mutations import Base, Mutant, mutants  # noqa: E402
@@ -41,7 +42,7 @@ from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
 from kopt_kb.launch.judge.makers import Makers  # noqa: E402
 from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
 from kopt_kb.launch.record.bounds import check_code, check_record, unfit_result  # noqa: E402
-from kopt_kb.launch.record.judge import OBJECTS, RECORD, code_of, load_record  # noqa: E402
+from kopt_kb.launch.record.judge import OBJECTS, RECORD, code_of  # noqa: E402
 from kopt_kb.launch.record.model import LaunchRecord  # noqa: E402
 from kopt_kb.launch.record.request import MakerRequest, OpRequest  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
@@ -87,7 +88,8 @@ extern "C" __global__ void add(const float* kept, const float* y, float* out, in
   if (at < n) out[at] = kept[at] + y[at];
 }
 """
-_CHECK_S, _ORACLE_DRAWS = 20.0, 24
+_FIRST_S, _CHECK_S = 90.0, 12.0
+"""Seconds for a worker's first record, whose reference process imports torch, and for each behind it."""
 
 
 @dataclass(frozen=True)
@@ -245,35 +247,36 @@ def judge_all(cases: Sequence[Case], folder: Path, log: Log, workers: int, ends_
 
 
 class _Judge:
-    """A judge that is made anew after what no child of it survives."""
+    """A judge whose children are made anew after a fault or hang."""
 
     def __init__(self) -> None:
-        self.judging = DeviceJudging(at_once=8)
+        self.judging, self._limit_s = DeviceJudging(at_once=8), _FIRST_S
 
     def judged(self, case: Case, place: Path) -> tuple[str, str]:
-        """Return what was found and how it ended; what another worker's fault slowed is judged twice."""
-        for _ in range(2):
-            problem, ended = _checked(self.judging, case, place)
-            if "known work" not in problem and ended != "hang":
-                break
-            self.judging.close()
-            self.judging = DeviceJudging(at_once=8)
-            if ended == "hang" and case.kind != "honest":
+        """Return what was found and how it ended; an honest record that met another's trouble is tried twice."""
+        for _ in range(2 if case.kind == "honest" else 1):
+            problem, ended = self._checked(case, place)
+            self._limit_s = _CHECK_S
+            if ended == "accepted":
                 break
         return problem, ended
 
-
-def _checked(judging: DeviceJudging, case: Case, place: Path) -> tuple[str, str]:
-    faults = judging.faults
-    try:
-        found = judging.check(place, Path(case.base.reference), 2, time.monotonic() + _CHECK_S)
-    except TimeoutError:
-        return f"nothing came in {_CHECK_S:g} s", "hang"
-    except KoptError as error:
-        return error.what, "refused"
-    if found.problem:
-        return found.problem, "fault" if judging.faults > faults else "refused"
-    return f"{found.checks} checks", "accepted"
+    def _checked(self, case: Case, place: Path) -> tuple[str, str]:
+        faults = self.judging.faults
+        held = self.judging._held
+        if held is not None:
+            held._known_s = 0.0  # the device is shared with other workers: no time says anything of its health
+        try:
+            found = self.judging.check(place, Path(case.base.reference), 2, time.monotonic() + self._limit_s)
+        except TimeoutError:
+            self.judging.close()
+            self.judging, self._limit_s = DeviceJudging(at_once=8), _FIRST_S
+            return "nothing came in time", "hang"
+        except KoptError as error:
+            return error.what, "refused"
+        if found.problem:
+            return found.problem, "fault" if self.judging.faults > faults else "refused"
+        return f"{found.checks} checks", "accepted"
 
 
 def sorted_out(accepted: Sequence[Case], folder: Path, log: Log) -> None:
@@ -286,55 +289,30 @@ def sorted_out(accepted: Sequence[Case], folder: Path, log: Log) -> None:
             log.say(case, "equivalent", "the same by construction")
         else:
             open_.append(case)
-    for case in open_:
-        one = stored(case, folder)
-        two = stored(Case(f"{case.name}.base", "", "", case.base.record, case.base.codes, case.base), folder)
-        argv = [sys.executable, __file__, "--beside", str(one), str(two), case.base.reference, "--out", "-"]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
-        last = (done.stdout.strip().splitlines() or ["WRONG: the comparison ended without a word"])[-1]
-        ended, _, by = last.partition(": ")
-        log.say(case, ended, by or done.stderr[-200:])
+    while open_:
+        words = []
+        for case in open_:
+            original = replace(case, name=f"{case.name}.base", record=case.base.record, codes=case.base.codes)
+            words.append([str(stored(case, folder)), str(stored(original, folder)), case.base.reference])
+        (folder / "beside.json").write_text(json.dumps(words))
+        argv = [sys.executable, str(BESIDE), str(folder / "beside.json")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=150, check=False)
+        lines = done.stdout.splitlines()[: len(open_)] or [f"WRONG: {done.stderr.strip()[-150:]}"]
+        for case, line in zip(open_, lines, strict=False):
+            ended, _, by = line.partition(": ")
+            log.say(case, ended, by)
+        for place in folder.glob("*.case"):
+            shutil.rmtree(place, ignore_errors=True)
+        open_ = open_[len(lines) :]  # a process that ended early judged so many, the last one wrong
 
 
-def beside(one: Path, two: Path, reference: str) -> str:
-    """Return what a record's results are beside those of its original, on inputs that no judge drew."""
-    from kopt_kb.launch.compile.loader import load_module
-    from kopt_kb.launch.kernel.comparison import compare
-    from kopt_kb.launch.record.contents import span_of, tensor_of
-    from kopt_kb.launch.record.judge import driver_for
-    from kopt_kb.launch.record.replay import Replay
-    from kopt_kb.problem.tolerances import tolerance_of
-
-    records = [load_record(place) for place in (one, two)]
-    module, base = load_module(reference), records[1]
-    driver, worst = driver_for(base.target), "same bits"
-    for draw in range(_ORACLE_DRAWS):
-        inputs = list(module.make_inputs(base.shape, base.dtype, "cpu", 10_000 + draw))
-        inputs = [part * [1, 30, 1e-3][draw % 3] if part.is_floating_point() else part for part in inputs]
-        named = {
-            given.view.buffer: bytes(span_of(part).numpy().tobytes())
-            for given, part in zip(base.inputs, inputs, strict=True)
-        }
-        outs = []
-        for place, record in zip((one, two), records, strict=True):
-            with Replay(record, lambda digest, at=place, r=record: code_of(at, digest, r.target), driver) as replay:
-                left = replay.run(named)
-            if left.touched:
-                return f"WRONG: {'; '.join(left.touched)}"
-            outs.append(left.outputs[0])
-        if outs[0] == outs[1]:
-            continue
-        import torch
-
-        raw = torch.frombuffer(bytearray(outs[0]), dtype=torch.uint8)
-        out = tensor_of(raw, records[0].outputs[0], tuple(inputs))
-        wrong = (
-            out if isinstance(out, str) else compare(out, module.reference(*inputs)).failure(tolerance_of(base.dtype))
-        )
-        if wrong:
-            return f"WRONG: draw {draw}: {wrong}"
-        worst = "within tolerance"
-    return f"{worst}: {_ORACLE_DRAWS} draws beside the original"
+def device_here() -> str:
+    """Return the device's name; raises `MissingTool` where there is none."""
+    judging = DeviceJudging()
+    try:
+        return judging.machine().name
+    finally:
+        judging.close()
 
 
 def main() -> int:
@@ -349,11 +327,13 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=6)
     parser.add_argument("--bases", type=int, default=0, help="make so many right records only; 0: all")
     parser.add_argument("--no-gpu", action="store_true", help="stop after the admission that needs no GPU")
-    parser.add_argument("--beside", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.beside:
-        print(beside(Path(args.beside[0]), Path(args.beside[1]), args.beside[2]))
-        return 0
+    if not args.no_gpu:
+        try:
+            print(f"on {device_here()}", flush=True)
+        except KoptError as error:
+            print(f"{error.what}; --no-gpu stops before the judge")
+            return 3
     begin, log = time.monotonic(), Log(args.out)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -22,16 +22,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from kopt_kb.base.wire import Wire, WireError, parse, read
 from kopt_kb.launch.candidate.answers import Unable
 from kopt_kb.launch.candidate.check import device_of, error_line, reference_of
 from kopt_kb.launch.candidate.job import Request
 from kopt_kb.launch.candidate.launcher_run import ExpectedRun, LauncherContent, LauncherRun, LauncherTime
+from kopt_kb.launch.kernel.ceilings import environment as machine
 from kopt_kb.launch.kernel.ceilings import require_gpu
 from kopt_kb.launch.kernel.judgement import Case, limits_of, trials_of
 from kopt_kb.launch.kernel.output_file import load_output, save_output
@@ -97,10 +99,19 @@ def _answer(seen: _Seen, device: str, report: Path) -> LauncherRun:
     found = replace(found, times=seen.times)
     if not device.startswith("cuda"):
         return replace(found, outcome="simulated", reason="no GPU: results alone, on Triton's interpreter")
-    import torch
-
-    found = replace(found, device=torch.cuda.get_device_name(0))
+    found = replace(found, device=str(machine()["device"]))
     return replace(found, outcome="no", reason=f"the cage lacks {lacks}") if lacks else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Said(Wire):
+    """What the launcher's process answers to one line; times are seconds of the device, `kernels` entry → launches."""
+
+    error: str = ""
+    calls_s: tuple[float, ...] = ()
+    empty_s: tuple[float, ...] = ()
+    kernels: Mapping[str, int] = field(default_factory=dict)
+    by: str = ""
 
 
 class _Program:
@@ -109,17 +120,17 @@ class _Program:
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
 
-    def ask(self, what: str, **words: object) -> dict[str, Any]:
+    def ask(self, what: str, **words: object) -> _Said:
         """Return the answer to one line; raises `Otherwise` where the launcher fails or ends its process."""
         try:
             self._talk.say(json.dumps({"do": what, **words}).encode() + b"\n", _ANSWER_S)
-            said = json.loads(self._talk.line(_ANSWER_BYTES, _ANSWER_S))
+            said = read(_Said, parse(self._talk.line(_ANSWER_BYTES, _ANSWER_S), where="answer"), where="answer")
         except Silent as error:
             raise Otherwise(f"its process {error}") from error
-        except ValueError as error:
+        except WireError as error:
             raise Otherwise("its process answers with what is no answer") from error
-        if not isinstance(said, dict) or "error" in said:
-            raise Otherwise(f"it fails where it is used: {str(said)[:300]}")
+        if said.error:
+            raise Otherwise(f"it fails where it is used: {said.error[:300]}")
         return said
 
     def timed(self, what: str, **words: object) -> float:
@@ -168,9 +179,7 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
         case = _content(judge, body, shape, seen, chance)
         save_output(list(case.inputs), inner / "inputs.pt")
         program.ask("inputs", file="inputs.pt")
-        counted = program.ask("count").get("kernels")
-        found = {str(name): int(number) for name, number in counted.items()} if isinstance(counted, dict) else {}
-        if wrong := unlike_record(found, body.expected[shape]):
+        if wrong := unlike_record(program.ask("count").kernels, body.expected[shape]):
             raise Otherwise(f"{shape}: {wrong}")
         seen.launches[shape] = sum(body.expected[shape].kernels.values())
         _compare(program, case, body, shape, inner)
@@ -202,16 +211,17 @@ def _timed(program: _Program, shape: str, expected: ExpectedRun) -> LauncherTime
     """Return what a call takes, by events behind a flush and by this process's clock; raises `Otherwise`."""
     program.ask("wait")
     said = program.ask("time", times=_TIMED)
-    calls, empty = (_seconds(said.get(name)) for name in ("calls_s", "empty_s"))
+    if not said.calls_s or not said.empty_s:
+        raise Otherwise("its process reports no times")
     longest = expected.most_s or 0.0
     chain = max(4, min(_CHAIN, int(_CHAIN_S / max(longest, 1e-6))))
     program.ask("wait")
     enqueued = program.timed("run", times=chain)
     waited = program.timed("wait")
     steps = sum(expected.kernels.values()) + expected.others
-    allowed = longest * (1 + _SLACK) + max(_EVENT_S, statistics.median(empty)) + _STEP_S * steps
+    allowed = longest * (1 + _SLACK) + max(_EVENT_S, statistics.median(said.empty_s)) + _STEP_S * steps
     least = _LEAST_SHARE * (expected.least_s or 0.0)
-    found = LauncherTime(statistics.median(calls), least, allowed, enqueued / chain, (enqueued + waited) / chain)
+    found = LauncherTime(statistics.median(said.calls_s), least, allowed, enqueued / chain, (enqueued + waited) / chain)
     if wrong := wrong_time(found, chain):
         raise Otherwise(f"{shape}: {wrong}")
     return found
@@ -241,10 +251,3 @@ def unlike_record(counted: Mapping[str, int], expected: ExpectedRun) -> str:
         others = ", ".join(sorted(name[:80] for name in got if name not in expected.kernels)[:4])
         return f"beside its record's launches it does {others}"
     return ""
-
-
-def _seconds(said: object) -> Sequence[float]:
-    """Return times that the process reports; raises `Otherwise` where they are none."""
-    if not isinstance(said, list) or not said or not all(isinstance(one, float) and one >= 0 for one in said):
-        raise Otherwise("its process reports times that are none")
-    return [float(one) for one in said]

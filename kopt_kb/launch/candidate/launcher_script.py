@@ -7,18 +7,23 @@ JSON object a line of stdin says what to do, one a line of stdout what came of i
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-_SPIN_CYCLES = 4_000_000
+_SPIN_CYCLES = 1 << 22
 """Cycles that the device waits for the host in before a timed call: about 2 ms."""
+
+
+Answer = Mapping[str, object]
 
 
 class _Program:
@@ -39,33 +44,33 @@ class _Program:
         spec.loader.exec_module(module)
         return module
 
-    def inputs(self, words: dict[str, Any]) -> dict[str, Any]:
+    def inputs(self, words: Any) -> Answer:
         """Load the tensors that the next calls get."""
         self._out = None
         found = torch.load(self._folder / words["file"], map_location=self._device, weights_only=True)
         self._inputs = tuple(found)
         return {}
 
-    def run(self, words: dict[str, Any]) -> dict[str, Any]:
+    def run(self, words: Any) -> Answer:
         """Call it so often, without waiting for the device."""
         for _ in range(words["times"]):
             self._out = self._launch(*self._inputs)
         return {}
 
-    def wait(self, _: dict[str, Any]) -> dict[str, Any]:
+    def wait(self, _: Any) -> Answer:
         """Wait for the device."""
         if self._device != "cpu":
             torch.cuda.synchronize()
         return {}
 
-    def save(self, words: dict[str, Any]) -> dict[str, Any]:
+    def save(self, words: Any) -> Answer:
         """Write the last result."""
         out = self._out
         kept = [one.detach().cpu() for one in out] if isinstance(out, tuple | list) else out.detach().cpu()
         torch.save(kept, self._folder / words["file"])
         return {}
 
-    def time(self, words: dict[str, Any]) -> dict[str, Any]:
+    def time(self, words: Any) -> Answer:
         """Return the device's seconds of calls behind a flush, and of nothing likewise."""
         if self._flush is None:
             size = 2 * torch.cuda.get_device_properties(0).L2_cache_size
@@ -86,7 +91,7 @@ class _Program:
         after.record()
         return before, after
 
-    def count(self, _: dict[str, Any]) -> dict[str, Any]:
+    def count(self, _: Any) -> Answer:
         """Return entry → launches of one call; `by` says who counted."""
         counted = self._profiled()
         return {"kernels": counted, "by": "the profiler"} if counted else {"kernels": self._captured(), "by": "a graph"}
@@ -106,8 +111,7 @@ class _Program:
 
     def _captured(self) -> dict[str, int]:
         """Count the nodes of a graph, where no profiler may watch."""
-        from cuda.bindings import driver
-
+        driver: Any = importlib.import_module("cuda.bindings.driver")
         graph = torch.cuda.CUDAGraph(keep_graph=True)
         with torch.cuda.graph(graph):
             self._out = self._launch(*self._inputs)

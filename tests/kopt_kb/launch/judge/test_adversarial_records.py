@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
+import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import canonical, parse, read
+from kopt_kb.launch.judge.judging import Checked
 from kopt_kb.launch.record.model import Buffer, Fill, Input, LaunchRecord, ScalarArg, TensorAddress, TensorView
 from tests.kopt_kb.launch.small_record import CODE, DIGEST, small_record
 
@@ -111,3 +116,60 @@ def test_findings_are_written_as_they_come_and_counted(records: Any, bases: list
     log.say(wrong, "equivalent", "")
     log.say(right, "refused", "")
     assert records.summary(log, gpu=True, seconds=1.0) == 1
+
+
+class Judge:
+    """Accepts bases and one mutant, hangs at one, and can't read one."""
+
+    faults, _held = 0, None
+    ended = 0
+
+    def __init__(self, at_once: int = 1) -> None:
+        assert at_once == 8
+
+    def check(self, record: Path, reference: Path, checks: int, ends_at: float) -> Checked:
+        """Return what the record's number says."""
+        assert reference.name == "reference.py"
+        assert ends_at > time.monotonic()
+        number = record.name.partition("-")[0]
+        if number == "1":
+            raise TimeoutError
+        if number == "2":
+            raise BadInput("can't be used", code="KB440")
+        if number == "3":
+            Judge.faults += 1
+            return Checked("illegal address", None, 1)
+        right = number in {"0", "honest"} or record.name.startswith("4-")
+        return Checked("" if right else "wrong", None, checks)
+
+    def close(self) -> None:
+        """Count it."""
+        Judge.ended += 1
+
+
+def test_every_case_ends_somehow_and_accepted_ones_are_sorted_out(
+    records: Any, bases: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hang, a fault and a refusal are words; what was accepted is replayed beside its original."""
+    monkeypatch.setattr(records, "DeviceJudging", Judge)
+    ended: list[str] = []
+
+    def beside(argv: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        listed = json.loads(Path(argv[-1]).read_text())
+        ended.append(str(len(listed)))
+        return subprocess.CompletedProcess(argv, 1, "same bits: 24 draws\n" if len(ended) == 1 else "", "died")
+
+    monkeypatch.setattr(records.subprocess, "run", beside)
+    cases = [replace(one, same=False) for one in records.cases_of(bases, 8, 2, 7)]
+    log = records.Log(tmp_path / "found.jsonl")
+    accepted = records.judge_all(cases, tmp_path, log, 2, time.monotonic() + 60)
+    found = {name.partition("-")[0]: one["ended"] for name, one in log.found.items()}
+    assert found == {
+        "0": "accepted", "1": "hang", "2": "refused", "3": "fault", "4": "accepted", "5": "refused", "6": "refused",
+        "7": "refused", "honest": "accepted",
+    }  # fmt: skip
+    records.sorted_out(accepted, tmp_path, log)
+    assert sorted(one["ended"] for one in log.found.values() if one["name"][0] in "04") == ["WRONG", "same bits"]
+    assert ended == ["2", "1"]
+    assert Judge.ended == 3
+    assert not list(tmp_path.glob("*.case"))
