@@ -15,6 +15,7 @@ import pytest
 from kopt_kb.base.wire import canonical, read
 from kopt_kb.launch.record.request import CallRequest, MakerRequest
 from kopt_kb.launch.record.serve import MAX_ANSWER_BYTES, MakerJob, Reply
+from kopt_kb.sandbox.isolation import WALLS
 from kopt_kb.sandbox.process import environment
 from kopt_kb.sandbox.talk import Talk
 
@@ -152,7 +153,7 @@ said = ' '.join(tried)
     words = said.split()
     assert set(held) | set(reply.isolation.missing) == {
         "user namespace", "mount namespace", "pid namespace", "net namespace", "ipc namespace", "own /proc",
-        "write-protected files", "no capabilities", "filtered system calls", "cgroup limits",
+        "own file tree", "Landlock", "no capabilities", "filtered system calls", "cgroup limits", *WALLS,
     }  # fmt: skip
     assert all(reply.isolation.missing.values())
     assert ("wrote" in words) != ("write-protected files" in held)
