@@ -31,7 +31,7 @@ from kopt_kb.sandbox.kernel import invoke
 from kopt_kb.sandbox.landlock import restrict
 from kopt_kb.sandbox.mounts import PROC as PROC_FOLDER
 from kopt_kb.sandbox.mounts import keep_private, machine_files_kept, own_proc
-from kopt_kb.sandbox.seccomp import FILTERED, Calls, filter_calls
+from kopt_kb.sandbox.seccomp import FEWEST, FILTERED, Calls, filter_calls
 from kopt_kb.sandbox.shown import DEVICES, SYSTEM
 from kopt_kb.sandbox.tree import Plan, own_tree, plan
 from kopt_kb.sandbox.used import below
@@ -71,7 +71,7 @@ class Room:
 
     folders: Sequence[Path]
     shown: Sequence[str] = ()
-    calls: Calls = Calls()
+    calls: Calls = FEWEST
     memory_bytes: int = 0
     file_bytes: int = 0
     shared_bytes: int = 0

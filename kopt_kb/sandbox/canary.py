@@ -28,7 +28,7 @@ _GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602
 
 
 class Canary:
-    """Files and sockets outside a cage; `end` it. `shown` is the folder that the child may read, `stage` an empty one."""
+    """Files and sockets outside a cage; `end` it. `shown` is a folder that the child may read, `stage` an empty one."""
 
     def __init__(self, avoid: Sequence[str]) -> None:
         """Plant them in a folder that is below none of these.
@@ -79,7 +79,7 @@ class Canary:
 
     def _list(self) -> None:
         """Listing a folder outside."""
-        os.listdir(self._hidden)
+        next(self._hidden.iterdir())
 
     def _write(self) -> None:
         """Writing a file outside."""

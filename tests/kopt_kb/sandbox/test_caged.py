@@ -152,7 +152,10 @@ def test_what_it_holds_is_counted_without_cgroups(tmp_path: Path, how: str) -> N
         )  # fmt: skip
         code = f"import os, time\n{_GROW[how]}\n[os.write(one, b'x' * ({size} << 20)) for one in made]\ntime.sleep({60 * ends})"
         ended = run(
-            caged([sys.executable, "-c", code], cage), env=environment(), limits=ChildLimits(500.0), folder=tmp_path / "own"
+            caged([sys.executable, "-c", code], cage),
+            env=environment(),
+            limits=ChildLimits(500.0),
+            folder=tmp_path / "own",
         )
         assert (ended.code != 0) == ends, ended.last_line
         assert "counted memory and disk" in held_by(tmp_path / "held.json").held

@@ -99,7 +99,9 @@ def test_a_wall_that_is_called_held_is_passed_by_nothing(outside: tuple[Outside,
 
 def _has_landlock_6(held: set[str], missing: str) -> bool:
     """Return whether this machine has what the table assumes: a kernel with all that was not taken away."""
-    return all(part in held for word, part in (("mounts", "own file tree"), ("landlock", "Landlock")) if word not in missing)
+    return all(
+        part in held for word, part in (("mounts", "own file tree"), ("landlock", "Landlock")) if word not in missing
+    )
 
 
 def test_a_build_keeps_its_calls_and_the_walls_that_need_none(outside: tuple[Outside, int]) -> None:

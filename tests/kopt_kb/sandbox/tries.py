@@ -119,12 +119,12 @@ def tries(folder: Path, outsider: int, port: int) -> dict[str, dict[str, Callabl
     return {
         READS: {
             "secret": secret.read_bytes,
-            "listing": lambda: os.listdir(folder / "hidden"),
+            "listing": lambda: list((folder / "hidden").iterdir()),
             "through a link": (folder / "shown" / "link").read_bytes,
             "through its parent's root": lambda: Path(f"/proc/{outsider}/root{secret}").read_bytes(),
             "environment": lambda: Path(f"/proc/{outsider}/environ").read_bytes(),
             "memory": lambda: Path(f"/proc/{outsider}/mem").open("rb"),
-            "descriptors": lambda: os.readlink(f"/proc/{outsider}/fd/0"),
+            "descriptors": lambda: Path(f"/proc/{outsider}/fd/0").readlink(),
             "passwords": lambda: Path("/etc/shadow").read_bytes(),
         },
         WRITES: {
@@ -195,7 +195,7 @@ def main() -> None:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as said:
-        print(said.read())
+        sys.stdout.write(said.read())
     os.wait()
     canary.end()
 
