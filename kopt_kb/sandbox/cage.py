@@ -31,12 +31,12 @@ from kopt_kb.sandbox.kernel import invoke
 from kopt_kb.sandbox.landlock import restrict
 from kopt_kb.sandbox.mounts import PROC as PROC_FOLDER
 from kopt_kb.sandbox.mounts import keep_private, machine_files_kept, own_proc
-from kopt_kb.sandbox.seccomp import FEWEST, FILTERED, Calls, filter_calls
+from kopt_kb.sandbox.seccomp import FEWEST, FILTERED, AllowedCalls, filter_calls
 from kopt_kb.sandbox.shown import DEVICES, SYSTEM
-from kopt_kb.sandbox.tree import Plan, own_tree, plan
+from kopt_kb.sandbox.tree import ShownPlaces, own_tree, plan
 from kopt_kb.sandbox.used import below
 
-__all__ = ["Room", "adopt_orphans", "end_all", "enter", "settle", "unreadable"]
+__all__ = ["Room", "adopt_orphans", "countable", "end_all", "enter", "settle", "unreadable"]
 
 _USER, _PID, _NET, _IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 """CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC of sched.h."""
@@ -71,7 +71,7 @@ class Room:
 
     folders: Sequence[Path]
     shown: Sequence[str] = ()
-    calls: Calls = FEWEST
+    calls: AllowedCalls = FEWEST
     memory_bytes: int = 0
     file_bytes: int = 0
     shared_bytes: int = 0
@@ -88,6 +88,12 @@ def unreadable() -> None:
     """Close this process's memory and descriptors to others of the same user."""
     with contextlib.suppress(OSError):
         invoke("prctl", _DUMPABLE, 0, 0, 0, 0)
+
+
+def countable() -> None:
+    """Open this process's descriptors to its keeper again, which counts what they hold."""
+    with contextlib.suppress(OSError):
+        invoke("prctl", _DUMPABLE, 1, 0, 0, 0)
 
 
 def enter(*, network: bool = False) -> Isolation:
@@ -175,14 +181,14 @@ def _limit(room: Room) -> None:
             resource.setrlimit(kind, (most, most))
 
 
-def _places(room: Room, folders: Sequence[Path], canary: Canary | None) -> tuple[Plan, list[Path], list[str]]:
+def _places(room: Room, folders: Sequence[Path], canary: Canary | None) -> tuple[ShownPlaces, list[Path], list[str]]:
     """Return what is shown, folders that may be written, and devices that may be."""
     own = [] if canary is None else [str(canary.shown)]
     files = [str(one) for one in folders if not one.is_dir()]
     writable = plan(str(one) for one in folders if one.is_dir())
     devices = [one for one in (*DEVICES, *files) if os.path.exists(one)]  # noqa: PTH110
     shown = plan((*SYSTEM, *room.shown, *devices, *own))
-    return Plan({**shown.links, **writable.links}, shown.places), [Path(one) for one in writable.places], devices
+    return ShownPlaces({**shown.links, **writable.links}, shown.places), [Path(one) for one in writable.places], devices
 
 
 def _guarded(name: str, held: list[str], missing: dict[str, str], do: Callable[[], None]) -> bool:

@@ -29,7 +29,7 @@ from kopt_kb.sandbox.canary import Canary
 from kopt_kb.sandbox.cgroups import new_group
 from kopt_kb.sandbox.isolation import Isolation
 from kopt_kb.sandbox.process import ChildLimits, end_alike, run
-from kopt_kb.sandbox.seccomp import Calls
+from kopt_kb.sandbox.seccomp import AllowedCalls
 from kopt_kb.sandbox.shown import named_by, packages
 from kopt_kb.sandbox.watch import COUNTED, watched
 
@@ -132,7 +132,7 @@ def _first(
 ) -> NoReturn:
     """Be the first process of the namespace: confine, start the command, collect orphans, end as it ends."""
     needs_memory = cage.builds or any(one.startswith("/dev/") for one in cage.folders)  # drivers make such files
-    calls = Calls(cage.network, cage.builds, needs_memory, cage.builds, cage.builds)
+    calls = AllowedCalls(cage.network, cage.builds, needs_memory, cage.builds, cage.builds)
     room = Room(
         [Path(one) for one in cage.folders], (*cage.shown, *named_by(os.environ)), calls,
         shared_bytes=cage.memory_bytes, own_session=False,

@@ -1,4 +1,4 @@
-"""Calls of the C library that `os` does not have; a failure is an `OSError`."""
+"""AllowedCalls of the C library that `os` does not have; a failure is an `OSError`."""
 
 from __future__ import annotations
 

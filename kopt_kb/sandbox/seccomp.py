@@ -3,8 +3,8 @@
 Refused with EPERM: sockets other than unix ones; reading, tracing or steering other processes; new namespaces, mounts
 and modules; io_uring (which does file work that no filter sees), bpf, performance events, keys, shared memory of
 System V, inode flags. `clone3` answers ENOSYS, so that libraries fall back to `clone`, whose flags a filter can read.
-What builds and drivers need and a kernel does not is refused unless it is allowed (`Calls`). It holds for all that a
-process starts, and nothing lifts it (seccomp(2), prctl(2), linux/filter.h, linux/seccomp.h).
+What builds and drivers need and a kernel does not is refused unless it is allowed (`AllowedCalls`). It holds for
+all that a process starts, and nothing lifts it (seccomp(2), prctl(2), linux/filter.h, linux/seccomp.h).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import platform
 import struct
 from dataclasses import dataclass
 
-__all__ = ["FEWEST", "FILTERED", "Calls", "filter_calls"]
+__all__ = ["FEWEST", "FILTERED", "AllowedCalls", "filter_calls"]
 
 FILTERED = "filtered system calls"
 """How an isolation names this."""
@@ -47,7 +47,7 @@ _CALLS: dict[str, tuple[int, int]] = {
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
     "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "acct": (163, 89),
     "quotactl": (179, 60), "syslog": (103, 116), "shmget": (29, 194), "ioctl": (16, 29), "fcntl": (72, 25),
-    "flock": (73, 32), "connect": (42, 203), "sendto": (44, 206), "sendmsg": (46, 211), "sendmmsg": (307, 269),
+    "flock": (73, 32), "prctl": (157, 167), "connect": (42, 203), "sendto": (44, 206), "sendmsg": (46, 211), "sendmmsg": (307, 269),
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "fchmod": (91, 52), "fchmodat": (268, 53),
     "fchmodat2": (452, 452), "fchown": (93, 55), "fchownat": (260, 54), "utimensat": (280, 88), "setxattr": (188, 5),
     "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
@@ -62,11 +62,11 @@ _METADATA = frozenset({
     "setxattrat", "utime", "utimensat", "utimes",
 })  # fmt: skip
 _SENDS, _MEMORY_FILES = frozenset({"connect", "sendmsg", "sendmmsg"}), frozenset({"memfd_create", "memfd_secret"})
-_BY_RULE = frozenset({"socket", "clone", "clone3", "ioctl", "fcntl", "flock", "sendto"})
+_BY_RULE = frozenset({"socket", "clone", "clone3", "ioctl", "fcntl", "flock", "prctl", "sendto"})
 _LOCK_COMMANDS = (6, 7, 37, 38)
 """F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW of fcntl.h."""
-_LEASE, _WATCH = 1024, 1026
-"""F_SETLEASE, F_NOTIFY."""
+_LEASE, _WATCH, _DUMPABLE = 1024, 1026, 4
+"""F_SETLEASE, F_NOTIFY of fcntl.h; PR_SET_DUMPABLE of prctl.h: who hides its descriptors can't be counted."""
 _SET_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
 """FS_IOC_SETFLAGS in both widths, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION of linux/fs.h."""
 _X32 = 0x40000000
@@ -77,7 +77,7 @@ class _Program(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class AllowedCalls:
     """What a child may do besides.
 
     Attributes:
@@ -95,10 +95,10 @@ class Calls:
     metadata: bool = False
 
 
-FEWEST = Calls()
+FEWEST = AllowedCalls()
 
 
-def filter_calls(calls: Calls = FEWEST) -> None:
+def filter_calls(calls: AllowedCalls = FEWEST) -> None:
     """Install the filter on this process, which gives up new privileges for it.
 
     Raises:
@@ -120,7 +120,7 @@ def filter_calls(calls: Calls = FEWEST) -> None:
 Instruction = tuple[int, int, int, int]
 
 
-def _instructions(machine: str, calls: Calls) -> bytes:
+def _instructions(machine: str, calls: AllowedCalls) -> bytes:
     """Return the program: another architecture and x32 are absent, then rules by call, then the rest is allowed."""
     place = 0 if machine == "x86_64" else 1
     number = {name: both[place] for name, both in _CALLS.items() if both[place] != _NONE}
@@ -144,7 +144,7 @@ def _instructions(machine: str, calls: Calls) -> bytes:
     return b"".join(struct.pack("=HBBI", *one) for one in code)
 
 
-def _rules(calls: Calls) -> dict[str, list[Instruction]]:
+def _rules(calls: AllowedCalls) -> dict[str, list[Instruction]]:
     """Return call → what is done about it by its arguments."""
     done, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)
     lock = done if calls.locks else (_RETURN, 0, 0, _PRETEND)
@@ -158,6 +158,7 @@ def _rules(calls: Calls) -> dict[str, list[Instruction]]:
         "ioctl": _by_command(dict.fromkeys(_SET_FLAGS, refused)),
         "fcntl": _by_command(known),
         "flock": [lock],
+        "prctl": [(_LOAD, 0, 0, _FIRST_ARGUMENT), (_EQUAL, 0, 1, _DUMPABLE), refused, done],
     }  # fmt: skip
     if not calls.reach:  # an address in either half of the argument
         rules["sendto"] = [

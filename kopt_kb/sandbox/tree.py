@@ -19,7 +19,7 @@ from pathlib import Path
 from kopt_kb.sandbox.kernel import DETACH, invoke, mount, pivot_root
 from kopt_kb.sandbox.mounts import read_only_below
 
-__all__ = ["Plan", "own_tree", "plan"]
+__all__ = ["ShownPlaces", "own_tree", "plan"]
 
 _NO_SUID, _NO_DEVICES, _BIND, _RECURSIVE = 2, 4, 4096, 16384
 _SET_ATTRIBUTES, _BELOW, _READ_ONLY = 442, 0x8000, 1
@@ -32,14 +32,14 @@ _FOR_DESCRIPTORS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ShownPlaces:
     """Places as they are: links by their place, and files and folders that no link leads to."""
 
     links: dict[str, str]
     places: tuple[str, ...]
 
 
-def plan(asked: Iterable[str]) -> Plan:
+def plan(asked: Iterable[str]) -> ShownPlaces:
     """Follow every link on the way to the places; those that are not there are left out, those in others too."""
     links: dict[str, str] = {}
     found = {real for one in asked if (real := _followed(os.path.abspath(one), links)) is not None}  # noqa: PTH100
@@ -47,7 +47,7 @@ def plan(asked: Iterable[str]) -> Plan:
     for one in sorted(found, key=lambda one: one + "/"):  # what lies in a place comes right behind it
         if not (kept and (one + "/").startswith(kept[-1].rstrip("/") + "/")):
             kept.append(one)
-    return Plan({one: to for one, to in links.items() if not _covered(one, kept)}, tuple(kept))
+    return ShownPlaces({one: to for one, to in links.items() if not _covered(one, kept)}, tuple(kept))
 
 
 def _covered(place: str, kept: Sequence[str]) -> bool:
@@ -75,7 +75,7 @@ def _followed(place: str, links: dict[str, str]) -> str | None:
     return here or "/"
 
 
-def own_tree(stage: Path, shown: Plan, writable: Sequence[Path], *, shared_bytes: int = 0) -> None:
+def own_tree(stage: Path, shown: ShownPlaces, writable: Sequence[Path], *, shared_bytes: int = 0) -> None:
     """Make the tree and enter it; the working folder stays the same where it is shown.
 
     Args:
@@ -103,7 +103,7 @@ def own_tree(stage: Path, shown: Plan, writable: Sequence[Path], *, shared_bytes
         os.chdir(here)
 
 
-def _furnish(top: str, shown: Plan, writable: Sequence[str], shared_bytes: int) -> None:
+def _furnish(top: str, shown: ShownPlaces, writable: Sequence[str], shared_bytes: int) -> None:
     for one in shown.places:
         _place_for(top, one)
         mount(one, top + one, None, _BIND | _RECURSIVE)

@@ -27,7 +27,7 @@ from typing import BinaryIO, Literal
 from kopt_kb.base.wire import Wire, canonical, parse, read
 from kopt_kb.launch.record.reads import read_by
 from kopt_kb.launch.record.request import MakerRequest
-from kopt_kb.sandbox.cage import Room, adopt_orphans, end_all, enter, settle, unreadable
+from kopt_kb.sandbox.cage import Room, adopt_orphans, countable, end_all, enter, settle, unreadable
 from kopt_kb.sandbox.canary import Canary
 from kopt_kb.sandbox.cgroups import Group, new_group
 from kopt_kb.sandbox.isolation import Isolation
@@ -193,6 +193,7 @@ def _confined(
         tempfile.tempdir = None
         shown = (*packages(), *named_by(os.environ), *read_by(job.request))
         room = Room([folder], shown, memory_bytes=job.memory_bytes, file_bytes=_FILE_BYTES)
+        countable()
         held = group.join(Isolation()) + settle(room, canary)
         os.write(3, canonical(held.to_json()) + b"\n")
         left = memoryview(canonical(answer(job.request).to_json()))

@@ -14,10 +14,10 @@ from kopt_kb.sandbox.process import environment
 
 _TRY = """
 import ctypes, errno, os, platform, socket, subprocess, sys, threading
-from kopt_kb.sandbox.seccomp import Calls, filter_calls, _BY_RULE, _CALLS, _MEMORY_FILES, _METADATA, _SENDS
+from kopt_kb.sandbox.seccomp import AllowedCalls, filter_calls, _BY_RULE, _CALLS, _MEMORY_FILES, _METADATA, _SENDS
 allowed = sys.argv[1:]
 try:
-    filter_calls(Calls(**dict.fromkeys(allowed, True)))
+    filter_calls(AllowedCalls(**dict.fromkeys(allowed, True)))
 except OSError as error:
     print("unavailable:", error)
     raise SystemExit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kopt_kb.sandbox.tree import Plan, plan
+from kopt_kb.sandbox.tree import ShownPlaces, plan
 
 
 def test_links_on_the_way_are_followed(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_what_lies_in_another_place_is_not_laid_again(tmp_path: Path) -> None:
         (root / name).mkdir(parents=True)
     (root / "one" / "link").symlink_to("two")
     made = plan(str(root / name) for name in ("one/two", "one-more", "one", "one/link"))
-    assert made == Plan({}, (str(root / "one-more"), str(root / "one")))
+    assert made == ShownPlaces({}, (str(root / "one-more"), str(root / "one")))
 
 
 def test_what_is_not_there_is_left_out(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from kopt_kb.sandbox import cage
 from kopt_kb.sandbox.canary import Canary
 from kopt_kb.sandbox.isolation import LOCKS, METADATA, READS, SOCKETS, WRITES
-from kopt_kb.sandbox.seccomp import Calls
+from kopt_kb.sandbox.seccomp import AllowedCalls
 
 FS_IOC_SETFLAGS, FS_IOC_GETFLAGS = 0x40086602, 0x80086601
 
@@ -176,7 +176,7 @@ def main() -> None:
     around = cage.enter()
     reading, writing = os.pipe()
     if os.fork() == 0:
-        calls = Calls(False, True, True, True, True) if more else Calls()
+        calls = AllowedCalls(False, True, True, True, True) if more else AllowedCalls()
         held = around + cage.settle(cage.Room([folder / "mine"], (str(folder / "shown"),), calls), canary)
         left, right = socket.socketpair()
         left.send(b"given")
