@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.base.errors import ExitCode
-from kopt_kb.base.frames import pandas_frame, polars_frame
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
@@ -24,16 +24,16 @@ from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import GateJudged
 from kopt_kb.workspace.ledger import LedgerEntry
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.rounds import ACCEPTED, Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Evaluation
+from kopt_kb.workspace.targets.conditions import Evaluation, wiki_of
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
 __all__ = [
     "CampaignReport",
@@ -117,13 +117,15 @@ class CampaignReport(Wire):
         rooflines: The rooflines they come from, one a shape.
         ledger: Opportunities of the best version, and what became of each.
         gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
+        level: On what the gain rests, in words; empty without a gain.
+        wiki: The wiki of the targets, where that is not the packaged one.
     """
 
     WIRE: ClassVar = (
         "state", "next", "gates", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best",
         "best_s",
-        "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
-        "rooflines?=_rooflines", "gaps", "ledger",
+        "gain_pct", "level?=_said_level", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
+        "rooflines?=_rooflines", "gaps", "ledger", "wiki?=_wiki",
     )  # fmt: skip
     state: str
     route: str
@@ -144,6 +146,8 @@ class CampaignReport(Wire):
     gates: tuple[GateJudged, ...] = ()
     gaps: tuple[Gap, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
+    wiki: str = ""
+    level: str = ""
 
     def __repr__(self) -> str:
         return f"CampaignReport({self.state}: {headline(self)[0]})"
@@ -189,6 +193,14 @@ class CampaignReport(Wire):
     @property
     def _why_not(self) -> str | None:
         return self.why_not or None
+
+    @property
+    def _said_level(self) -> str | None:
+        return self.level or None
+
+    @property
+    def _wiki(self) -> str | None:
+        return self.wiki or None
 
     @property
     def _targets(self) -> tuple[StatedTarget, ...] | None:
@@ -237,6 +249,8 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         gates=tuple(state.open_round.gates.values()) if state.open_round is not None else (),
         gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
         ledger=state.ledger_of(best) if best is not None else (),
+        wiki=wiki_of(state.targets),
+        level=level_words(state, _levels(best)) if best is not None and gain is not None else "",
     )
 
 

@@ -29,6 +29,7 @@ from kopt_kb.workspace.journal.campaign_events import LevelChosen
 from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 from kopt_kb.workspace.journal.setup_events import ProfileRead
+from kopt_kb.workspace.plans import kept_plan
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -81,7 +82,8 @@ class RoundWork:
             ran = self.session.run_once(current, template, job)
             source, params = winner_of(source, ran)
         blob = self.session.store.put(source)
-        self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer))
+        plan = kept_plan(self.session.layout, self.session.store, current.number)
+        self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer, plan))
 
     def _floors(self, state: WorkspaceState) -> dict[str, tuple[float, str]]:
         """Return what the machine was seen to reach on each shape, where the policy ends campaigns there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kopt_kb.analysis.roofline.basis import basis_name
 from kopt_kb.base.markup.blocks import (
     Cell,
     CellText,
@@ -157,7 +158,7 @@ def _target(one: JudgedCondition, target: Target | None, state: WorkspaceState) 
     condition = one.condition
     basis = state.specs.get(target.basis) if target is not None else None
     limit = f"a median of {duration(float(condition.latency_s))} or less"
-    made = f"{target.factor} x {target.basis}; {limit}" if target is not None else limit
+    made = f"{target.factor} x {basis_name(target.basis)}; {limit}" if target is not None else limit
     wanted = Cell(f"{condition.quantity} {condition.target}", made, (cited(basis),) if basis is not None else ())
     record = state.measured.get(one.record)
     measured = Cell(duration(one.median_s), of_record(state, record) if record is not None else "not measured")

@@ -52,7 +52,16 @@ class HypothesisStated(EventData):
 
 @dataclass(frozen=True, slots=True)
 class CandidateSubmitted(EventData):
-    """A kernel to be judged: its blob and the parameters it was made with."""
+    """A kernel to be judged.
+
+    Attributes:
+        round: The round that submits it.
+        candidate: Its name.
+        blob: The kernel, or a project's bundle.
+        params: What it was made with.
+        proposer: Who proposed it.
+        plan: Blob of the round's plan as it stood; null where there is none, or an earlier release did not keep it.
+    """
 
     kind: ClassVar[str] = "candidate_submitted"
     round: NonNegativeInt
@@ -60,6 +69,7 @@ class CandidateSubmitted(EventData):
     blob: Sha256
     params: JsonMap
     proposer: Text
+    plan: Sha256 | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def make_project(tmp_path: Path, wiki_root: Path, project_root: Path) -> Callabl
         task = Task(
             platform="T10", framework="Python", kernel_demo=project_root / found.kernel_source,
             problem=Problem.of("gemm", shapes, "fp16", options=options), aim=aim,
-            project=ProjectCapture(file, project_root, file.read_bytes()),
+            project=ProjectCapture(file, project_root, file.read_bytes(), compares="outputs" in found.commands),
         )  # fmt: skip
         return Workspace.create(tmp_path, "demo", task, Registry.open(wiki_root))
 
