@@ -99,6 +99,8 @@ UNITS: dict[str, Unit] = {
 # "B" carries decimal prefixes only with a lower-case k: "KB" is ambiguous in print and never a unit here.
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
+_MOST_DIGITS = 100
+"""Longer than any printed value; Python reads no number of more than 4,300."""
 
 
 def unit(symbol: str) -> Unit:
@@ -132,6 +134,9 @@ def parse_number(text: str) -> Fraction:
     >>> parse_number("67.0")
     Fraction(67, 1)
     """
+    if len(text) > _MOST_DIGITS:
+        what = f"{text[:20]!r}... of {len(text)} characters is no number of a document"
+        raise BadInput(what, fix="write it as the document prints it", code="KB012")
     if not _NUMBER.fullmatch(text) or not text.isascii():
         raise BadInput(f"{text!r} is not a plain decimal number", fix="write digits and one point", code="KB012")
     return Fraction(text)

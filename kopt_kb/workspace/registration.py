@@ -14,6 +14,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Quantity, Unknown
+from kopt_kb.wiki.apart import apart
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
@@ -48,15 +49,18 @@ class TimeBounds:
     Attributes:
         shortest: Shapes whose target is shorter than this have no condition.
         floors: The least time of the products of each shape, in order; None for shapes without any.
+        wiki: Where the rows were read, where that is not the packaged wiki.
     """
 
     shortest: ShortestTime
     floors: tuple[ComputeFloor | None, ...]
+    wiki: str = ""
 
     @classmethod
     def of(cls, platform: Platform, found: Iterable[Roofline]) -> TimeBounds:
         """Return the bounds of each shape on a product."""
-        return cls(shortest_time(platform), tuple(compute_floor(one.work, platform) for one in found))
+        floors = tuple(compute_floor(one.work, platform) for one in found)
+        return cls(shortest_time(platform), floors, apart(platform))
 
 
 def rooflines(
@@ -157,6 +161,7 @@ def target_set(
         work["performance_target"] = aim
     if bounds is not None:
         floors = zip(problem.shapes, bounds.floors, strict=True)
+        work |= {"wiki": bounds.wiki} if bounds.wiki else {}
         work["floors"] = {format_shape(shape): None if one is None else one.to_json() for shape, one in floors}
     if short and bounds is not None:
         work["too_short"] = {"shapes": short, "than": bounds.shortest.what}

@@ -14,7 +14,7 @@ from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
 from kopt_kb.quantity.units import MeasuredTime, format_exact, seconds_of, unit
 from kopt_kb.workspace.journal.round_events import Measured, Trust
-from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target, TargetSet
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.floors import floor_s, has_floors
 
@@ -27,6 +27,7 @@ __all__ = [
     "StopConditions",
     "above_roof",
     "condition_of",
+    "wiki_of",
 ]
 
 
@@ -269,6 +270,12 @@ def _timed(condition: Condition, median_s: float | None, where: str) -> JudgedCo
             fix="check the timing, the work and the roof; nothing is faster than its floor",
         )
     return JudgedCondition(condition, median_s, "", condition.amount / median_s, condition.ratio(median_s))
+
+
+def wiki_of(targets: TargetSet | None) -> str:
+    """Return where the rows of targets were read, where that is not the packaged wiki; else nothing."""
+    named = targets.work.get("wiki") if targets is not None else None
+    return named if isinstance(named, str) else ""
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

@@ -15,9 +15,10 @@ from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Condition, StopConditions
+from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
 from kopt_kb.workspace.targets.floors import has_floors
 from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.blocks import render_block
@@ -311,6 +312,7 @@ def _stop(state: WorkspaceState) -> str:
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+            *([f"Its values are those of {wiki}."] if (wiki := wiki_of(state.targets)) else []),
             *_measured(state, judged),
         ]
     )  # fmt: skip
@@ -337,7 +339,8 @@ def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> lis
         time = f"{one.median_s * 1000:.6g} ms"
         rows.append((shape, f"v{best.number}", time, said(ratio), met, one.trust, one.id))
     head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
-    return ["", *table(head, rows)] if rows else []
+    own = [f"Of a project: {level_words(state, ())}."] if state.task.project is not None else []
+    return ["", *table(head, rows), *own] if rows else []
 
 
 def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:
