@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
 __all__ = ["COLUMNS", "Lookup", "lookup"]
 
@@ -89,14 +89,10 @@ class Lookup(Wire):
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return one row a wiki row as a pandas DataFrame; raises `MissingTool` without pandas."""
-        from kopt_kb.base.frames import pandas_frame
-
         return pandas_frame(self.records(), COLUMNS)
 
     def to_polars(self) -> polars.DataFrame:
         """Return the same for polars."""
-        from kopt_kb.base.frames import polars_frame
-
         return polars_frame(self.records(), COLUMNS)
 
     @property
