@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kopt_kb.analysis.roofline.recorded import read_rooflines
 from kopt_kb.base.errors import KoptError
+from kopt_kb.problem.problem import Problem, recorded_problem
 from kopt_kb.quantity.readable import duration
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured
-from kopt_kb.workspace.registration import TimeBounds, target_set
+from kopt_kb.workspace.journal.setup_events import TargetSet, WorkspaceCreated
+from kopt_kb.workspace.registration import TimeBounds, specs_registered, target_set
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.rounds import SIMULATOR
 from kopt_kb.workspace.state import WorkspaceState
@@ -23,45 +25,64 @@ __all__ = ["floor_findings"]
 _FIX = "nothing runs below its floor: the time, the work or a row of the wiki is wrong; time it again"
 
 
-def floor_findings(events: tuple[Event, ...], state: WorkspaceState, platform: Platform) -> Iterator[AuditFinding]:
+def floor_findings(
+    events: tuple[Event, ...], state: WorkspaceState, platform: Platform, registry: Registry
+) -> Iterator[AuditFinding]:
     """Yield a finding for each record below its floor, but for those whose candidate the journal refused for it.
 
-    The floors that a journal recorded are not used: whoever writes one anew writes them too.
+    The floors that a journal recorded are not used: whoever writes one anew writes them too. A record is held to the
+    problem that was in force, on the product that its machine is said to be, also on shapes that have no target.
     """
     refused = {
         one.data.candidate
         for one in events
         if isinstance(one.data, GateJudged) and one.data.gate == "roofline" and one.data.result == "fail"
     }
-    floors = _floors(state, platform)
+    problem, known = state.problem, dict[tuple[Problem, str, str], float]()
     for event in events:
         data = event.data
-        if not isinstance(data, Measured) or data.candidate in refused or not _is_of(state, data, platform):
+        if isinstance(data, WorkspaceCreated):
+            problem = recorded_problem(data.problem)
+        elif isinstance(data, TargetSet):
+            changed = data.work.get("problem")
+            problem = recorded_problem(changed) if isinstance(changed, Mapping) else problem
+        if not isinstance(data, Measured) or data.candidate in refused:
             continue
-        least = floors.get(data.shape, 0.0)
-        if data.median_s < least:
-            text = f"record {data.id} says {duration(data.median_s)} on {data.shape}, its floor is {duration(least)}"
+        product = _product(state, data, platform, registry)
+        if product is None:
+            continue
+        key = (problem, data.shape, product.id)
+        if key not in known:
+            known[key] = _floor(state, problem, data.shape, product)
+        if data.median_s < known[key]:
+            least = duration(known[key])
+            text = f"record {data.id} says {duration(data.median_s)} on {data.shape}, its floor is {least}"
             yield AuditFinding("floor", "journal.jsonl", event.seq, text, _FIX)
 
 
-def _is_of(state: WorkspaceState, record: Measured, platform: Platform) -> bool:
-    """Return whether a record is said to be of this product; those of a simulator and of hosts have no floor here."""
+def _product(state: WorkspaceState, record: Measured, platform: Platform, registry: Registry) -> Platform | None:
+    """Return what a record's machine is said to be; None for a simulator, a host, and what no page knows."""
     machine = state.environments.get(record.environment)
-    return machine is None or not (machine.device == SIMULATOR or machine.is_other_than(platform.id))
-
-
-def _floors(state: WorkspaceState, platform: Platform) -> dict[str, float]:
-    """Return shape → least seconds; none where the wiki gives no targets, which is a finding of its own."""
-    if state.targets is None:
-        return {}
+    if machine is None or not machine.is_other_than(platform.id):
+        return None if machine is not None and machine.device == SIMULATOR else platform
     try:
-        found = targets_now(state.problem, platform, factor_in_force(state), aim_in_force(state))
-        bounds = TimeBounds.of(platform, found)
-        now = target_set(state.problem, found, reason="audit", by="audit", bounds=bounds)
-        fresh = replace(state, targets=now, rooflines=read_rooflines(now.work["rooflines"], where="audit"))
-        return floor_s(fresh, cold=_is_cold(fresh))
+        return registry.platform(machine.product) if machine.product else None
     except KoptError:
-        return {}
+        return None
+
+
+def _floor(state: WorkspaceState, problem: Problem, shape: str, product: Platform) -> float:
+    """Return the least seconds of a shape; 0 where the wiki gives no targets or the operation has no such shape."""
+    try:
+        one = problem.with_shapes([shape])
+        found = targets_now(one, product, factor_in_force(state), aim_in_force(state))
+        now = target_set(one, found, reason="audit", by="audit", bounds=TimeBounds.of(product, found))
+        rows = {row.key: row for row in specs_registered(product, found, {}).rows}
+        roofs = read_rooflines(now.work["rooflines"], where="audit")
+        fresh = replace(state, problem=one, targets=now, rooflines=roofs, specs=rows)
+        return floor_s(fresh, cold=_is_cold(fresh)).get(shape, 0.0)
+    except KoptError:
+        return 0.0
 
 
 def _is_cold(state: WorkspaceState) -> bool:

@@ -40,6 +40,6 @@ def judged_findings(
     yield from launcher_findings(events, store)
     yield from output_findings(events, state, store)
     yield from reported_findings(state, store)
-    yield from floor_findings(events, state, platform)
+    yield from floor_findings(events, state, platform, registry)
     yield from time_findings(events, state, store)
     yield from machine_findings(events, platform, registry)

@@ -10,7 +10,9 @@ from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.audit.findings import AuditFinding
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import Measured
 from kopt_kb.workspace.journal.setup_events import BenchStarted, EnvironmentRecorded
 from kopt_kb.workspace.rounds import SIMULATOR
 
@@ -33,12 +35,23 @@ def machine_findings(events: tuple[Event, ...], platform: Platform, registry: Re
 
     A device that no page knows, and that says so, is none: nothing is judged by its records.
     """
+    without: dict[int, str] = {}
+    simulated = False
     for event in events:
         data = event.data
+        if isinstance(data, CampaignConfirmed):
+            simulated = data.simulated
+        if isinstance(data, Measured) and data.environment in without and data.trust in {"replayed", "isolated"}:
+            text = f"record {data.id} is said to be {data.trust} on {without[data.environment]}, which is no GPU"
+            yield AuditFinding("machine", "journal.jsonl", event.seq, text, _FIX)
         machine = data.machine if isinstance(data, BenchStarted) else data
         if not isinstance(machine, EnvironmentRecorded):
             continue
+        if machine.device == SIMULATOR and not simulated and isinstance(data, EnvironmentRecorded):
+            text = "a simulator, in a campaign that is said to be measured"
+            yield AuditFinding("machine", "journal.jsonl", event.seq, text, _FIX)
         if machine.device == SIMULATOR or machine.device.startswith(HOST):
+            without[event.seq] = machine.device
             continue
         for wrong in _wrong(machine, platform, registry):
             yield AuditFinding("machine", "journal.jsonl", event.seq, f"{machine.device}: {wrong}", _FIX)

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import Wire, parse, read
+from kopt_kb.launch.candidate.answers import Timing
+from kopt_kb.launch.judge.contest import ContestResult, contest
+from kopt_kb.launch.judge.judges import judges
 from kopt_kb.launch.kernel.declared import packaged_reference
 from kopt_kb.launch.record.judge import OBJECTS, RECORD
 from kopt_kb.launch.record.model import LaunchRecord
@@ -23,13 +26,9 @@ from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import RunStarted
 from kopt_kb.workspace.state import WorkspaceState
 
-if TYPE_CHECKING:
-    from kopt_kb.launch.candidate.answers import Timing
-    from kopt_kb.launch.judge.contest import ContestResult
-
 __all__ = ["TimedAgain", "TimedShape", "replay_findings", "timed_again"]
 
-_AGREE = 1.25
+_AGREE = 5 / 4
 """Factor within which times of two cards of one product count as the same: clocks and power differ."""
 
 
@@ -138,9 +137,6 @@ def _unpacked(sha: str, store: ObjectStore, folder: Path) -> Path:
 
 
 def _contest(reference: Path, incumbent: Mapping[str, Path], candidate: Mapping[str, Path]) -> ContestResult:
-    from kopt_kb.launch.judge.contest import contest  # starts drivers, which an audit without a replay never does
-    from kopt_kb.launch.judge.judges import judges
-
     with judges(reference) as made:
         return contest(made, incumbent, candidate)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.kopt_kb.workspace.audit.forging import codes, of_kind, rewritten, scaled, slower
+from tests.kopt_kb.workspace.audit.forging import codes, copy_of, of_kind, rewritten, scaled, slower
 
 
 def test_a_journal_with_a_tenth_of_its_times_is_below_its_floor(rms_norm: Path) -> None:
@@ -35,3 +35,18 @@ def test_a_record_that_its_roofline_gate_refused_is_none(rms_norm: Path) -> None
 
     found = codes(rewritten(rms_norm, event, lambda one: scaled(one, 0.1)))
     assert "floor" not in found and "record" in found  # both versions are accepted against their gates
+
+
+def test_another_product_and_a_shape_without_a_target_have_floors_too(rms_norm: Path, tmp_path: Path) -> None:
+    """A record is held to what its machine is said to be, and to the problem on its own shape."""
+
+    def other(document: dict[str, Any]) -> None:
+        document["data"] = scaled(document["data"], 0.1)
+        of_kind("environment_recorded", lambda one: one.update(device="NVIDIA H200", product="H200_SXM"))(document)
+
+    def larger(document: dict[str, Any]) -> None:
+        of_kind("measured", lambda one: one.update(shape="65536x8192"))(document)
+
+    assert "floor" in codes(rewritten(rms_norm, other, lambda one: scaled(one, 0.1)))
+    again = copy_of("h100_sxm/rms_norm", tmp_path / "again")
+    assert "floor" in codes(rewritten(again, larger))

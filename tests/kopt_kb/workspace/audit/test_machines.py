@@ -27,11 +27,17 @@ def test_a_machine_that_is_none(change: dict[str, Any], rms_norm: Path) -> None:
     assert "machine" in codes(rewritten(rms_norm, of_kind("environment_recorded", lambda one: one.update(change))))
 
 
+@pytest.mark.parametrize("device", ["host AMD EPYC", "simulator"])
+def test_nothing_is_replayed_without_a_gpu(device: str, rms_norm: Path) -> None:
+    """Nor does a measured campaign run on a simulator."""
+    change = of_kind("environment_recorded", lambda one: one.update(device=device, product=None))
+    assert "machine" in codes(rewritten(rms_norm, change))
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"device": "NVIDIA H900", "product": ""},
-        {"device": "host AMD EPYC", "product": None},
         {"uuid": "GPU-9b5b6cb9-94bd-cb90-95ca-6285d5677a59"},
         {"uuid": None, "driver": None},
         {"driver": "580.159.04"},
