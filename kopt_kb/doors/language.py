@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kopt_kb.launch.compile.request import Compilation, CompileRequest, OpCase
     from kopt_kb.launch.compile.target import CompileTarget
     from kopt_kb.launch.cuda.languages import FunctionCode, FunctionJob
+    from kopt_kb.launch.recompile.job import RecompileJob, Recompiled
+    from kopt_kb.launch.record.code_request import CodeRequest
     from kopt_kb.launch.record.request import MakerRequest
     from kopt_kb.launch.record.statics import StaticLaunch
     from kopt_kb.launch.record.trace import CallTrace
@@ -66,6 +68,8 @@ class Language:
         recognises: Whether `compile` is for the file of this path; it reads the file and never runs it.
         compile: Returns what an op file in it launches for a shape, compiled.
         recorder: Returns what collects its launches, for a trace, a folder for code objects, and the request.
+        recompile: Makes a code object of it again for a job: from the text of the source, which it never runs; the
+            number names the file in the job's folder. None: code objects of it are never bound to their source.
         dialect: Name of its IR in `Compilation.dialects`; empty: it has none, or Triton's.
         count: Returns the work of a compilation with IR of that dialect, for a grid.
     """
@@ -90,6 +94,7 @@ class Language:
     recognises: Callable[[str], bool] | None = None
     compile: Callable[[CompileRequest, OpCase, CompileTarget], list[Compilation]] | None = None
     recorder: Callable[[CallTrace, Path, MakerRequest], LaunchRecorder] | None = None
+    recompile: Callable[[RecompileJob, int, CodeRequest], Recompiled] | None = None
     dialect: str = ""
     count: Callable[[Compilation, tuple[int, ...]], IrCount] | None = None
 

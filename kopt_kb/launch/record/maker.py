@@ -131,6 +131,7 @@ def _traced(request: MakerRequest) -> Any:
         assumed=tuple(word for recorder in recorders for word in recorder.assumed),
         host=tuple(trace.host),
         not_replayable="; ".join(dict.fromkeys(trace.reasons)),
+        requests=_merged(getattr(recorder, "requests", {}) for recorder in recorders) or None,
     )
     record = of_script(record) if isinstance(request.what, ScriptRequest) else _named(record)
     if request.statics:
