@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -42,7 +43,7 @@ def packaged() -> Iterator[tuple[str, str, object, tuple[str, ...]]]:
     folder = Path(kopt_kb.kernels.__path__[0]).resolve()
     for name, shape in PACKAGED.items():
         file = next(one for one in (folder / f"{name}.py", folder / f"{name}.cu") if one.is_file())
-        what = OpRequest(str(file), parse_shape(shape), "bf16")
+        what = OpRequest(str(file), parse_shape(shape), "fp8" if name == "fp8_gemm" else "bf16")
         yield "packaged", f"{name} {shape}", what, (str(file.parent),)
 
 
@@ -59,6 +60,29 @@ def foreign(args: argparse.Namespace, platform) -> Iterator[tuple[str, str, obje
             yield library.name, shlex.join(words), what, tuple(dict.fromkeys((own, *roots)))
 
 
+def outcomes(tried, makers, platform, folder: Path) -> Iterator[dict[str, Any]]:  # type: ignore[no-untyped-def]
+    """Yield what became of the launches of a call: of each code object, or that there is none."""
+    from kopt_kb.launch.counts.device_facts import device_facts
+    from kopt_kb.launch.recompile.binding import Binder, Origin, codes_of
+    from kopt_kb.launch.record.request import MakerRequest
+
+    library, line, what, roots = tried
+    said = {"library": library, "call": line}
+    made = makers.make(MakerRequest(what, TARGET, PRODUCT, device_facts(platform), ""), folder)
+    if made.record is None:
+        yield {**said, "reason": "not recorded", "detail": str(made.error)[:200]}
+        return
+    begin = time.monotonic()
+    found = Binder().bound(codes_of(folder), Origin(TARGET, roots, PRODUCT, device_facts(platform)))
+    seconds = round(time.monotonic() - begin, 2)
+    for one in found:
+        own = (step for step in made.record.launches if step.code == one.code)
+        launches = len({f"{step.grid} {step.arguments}" for step in own})
+        reason = one.source.reason or "bound"
+        yield {**said, "kernel": one.kernel, "launches": launches, "reason": reason, "detail": one.source.detail,
+               "seconds": seconds}  # fmt: skip
+
+
 def main() -> int:
     """Write one line a launch, and the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
@@ -70,48 +94,30 @@ def main() -> int:
     args = parser.parse_args()
     from foreign_libraries import libraries
 
-    from kopt_kb.launch.counts.device_facts import device_facts
     from kopt_kb.launch.judge.makers import Makers
-    from kopt_kb.launch.recompile.binding import Binder, Origin, codes_of
-    from kopt_kb.launch.record.request import MakerRequest
     from kopt_kb.wiki.registry import Registry
 
     listed = libraries(Path(args.list).read_text(encoding="utf-8")) if args.list else []
-    paths = [str((args.sources / one.root).resolve()) for one in listed] + [str(Path(one).resolve()) for one in args.deps]
+    paths = [*(str((args.sources / one.root).resolve()) for one in listed), *map(os.path.realpath, args.deps)]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, os.environ.get("PYTHONPATH", "")]))
     platform = Registry.open().platform(PRODUCT)
     totals: dict[str, Counter[str]] = {}
-    with (args.out or Path(os.devnull)).open("w", encoding="utf-8") as out, tempfile.TemporaryDirectory() as scratch:
-        with Makers(1) as makers:
-            binder = Binder()
-            tried = [*packaged(), *(foreign(args, platform) if listed else ())]
-            for number, (library, line, what, roots) in enumerate(tried):
-                if args.only not in f"{library} {line}":
-                    continue
-                sums = totals.setdefault(library, Counter())
-                folder = Path(scratch) / str(number)
-                request = MakerRequest(what, TARGET, PRODUCT, device_facts(platform), "")  # type: ignore[arg-type]
-                made = makers.make(request, folder)
-                if made.record is None:
-                    sums["not recorded"] += 1
-                    print(json.dumps({"library": library, "call": line, "error": str(made.error)[:200]}), file=out)
-                    continue
-                begin = time.monotonic()
-                codes = codes_of(folder)
-                found = binder.bound(codes, Origin(TARGET, roots, PRODUCT, device_facts(platform)))
-                seconds = round(time.monotonic() - begin, 2)
-                for one in found:
-                    launches = len({str(step.grid) + str(step.arguments) for step in made.record.launches
-                                    if step.code == one.code})  # fmt: skip
-                    sums["launches"] += launches
-                    sums[one.source.reason or "bound"] += launches
-                    said = {"library": library, "call": line, "kernel": one.kernel, "launches": launches}
-                    outcome = {"outcome": str(one.source), "detail": one.source.detail, "seconds": seconds}
-                    print(json.dumps({**said, **outcome}), file=out, flush=True)
+    out_path = args.out or Path(os.devnull)
+    with out_path.open("w", encoding="utf-8") as out, tempfile.TemporaryDirectory() as scratch, Makers(1) as makers:
+        tried = [*packaged(), *(foreign(args, platform) if listed else ())]
+        for number, one in enumerate(tried):
+            if args.only in f"{one[0]} {one[1]}":
+                sums = totals.setdefault(one[0], Counter())
+                for said in outcomes(one, makers, platform, Path(scratch) / str(number)):
+                    sums["launches"] += said.get("launches", 0)
+                    sums[said["reason"]] += said.get("launches", 1)
+                    print(json.dumps(said), file=out, flush=True)
     for name, sums in totals.items():
         share = 100 * sums["bound"] / max(sums["launches"], 1)
         rest = ", ".join(f"{word} {count}" for word, count in sums.items() if word not in {"launches", "bound"})
-        print(f"{name}: {sums['bound']} of {sums['launches']} launches bound ({share:.1f} %){'; ' if rest else ''}{rest}")
+        print(
+            f"{name}: {sums['bound']} of {sums['launches']} launches bound ({share:.1f} %){'; ' if rest else ''}{rest}"
+        )
     return 0
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kopt_kb.launch.compile.request import Compilation, CompileRequest, OpCase
     from kopt_kb.launch.compile.target import CompileTarget
     from kopt_kb.launch.cuda.languages import FunctionCode, FunctionJob
-    from kopt_kb.launch.recompile.job import RecompileJob, Recompiled
+    from kopt_kb.launch.recompile.job import Recompiled, RecompileJob
     from kopt_kb.launch.record.code_request import CodeRequest
     from kopt_kb.launch.record.request import MakerRequest
     from kopt_kb.launch.record.statics import StaticLaunch

@@ -63,6 +63,8 @@ class Policy(Wire):
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of what the machine reaches, on every shape and repeat, that is the limit.
+        needs_bound: Whether replayed code has to come from the candidate's source: always, where its language can be
+            made again, or not at all.
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
@@ -101,6 +103,7 @@ class Policy(Wire):
     escalation_rollbacks: int
     hardware_limit_pct: float
     least_trust: Trust = "unstated"
+    needs_bound: Literal["no", "where_possible", "yes"] = "no"
     review_rollbacks: int = 2
     close_ledger: bool = False
     skewed_shapes: tuple[str, ...] = ()
@@ -159,6 +162,7 @@ _GPU_WIKI = Policy(
     escalation_rollbacks=15,
     hardware_limit_pct=97.0,
     least_trust="replayed",
+    needs_bound="where_possible",
 )  # fmt: skip
 
 DEFAULT_POLICY = _GPU_WIKI.name

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Protocol
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.launch.candidate.answers import Answer, Trust
+from kopt_kb.launch.record.source import CodeBound
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.sandbox.process import Started
@@ -179,6 +180,7 @@ class Outcome:
         printed: What it printed to stdout and stderr, its end if it was long.
         result: What it answered through its own channel; of a check that ended in its test, what was known by then.
         records: sha256 of each launch record that the answer rests on → its bytes, then those of its code objects.
+        codes: Code objects of those records that were made again from their source.
     """
 
     outcome: Ending
@@ -188,6 +190,7 @@ class Outcome:
     printed: str = ""
     result: Answer | None = None
     records: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    codes: tuple[CodeBound, ...] = ()
 
 
 class Executor(Protocol):

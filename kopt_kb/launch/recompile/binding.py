@@ -14,19 +14,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kopt_kb.base.errors import KoptError
+from kopt_kb.base.files import read_input
 from kopt_kb.base.wire import canonical, parse, read
+from kopt_kb.doors.languages import language_of_file
+from kopt_kb.launch.cuda.header import read_header
+from kopt_kb.launch.kernel.declared import has_header
+from kopt_kb.launch.recompile.job import ANSWER, RecompileAnswer, Recompiled, RecompileJob
+from kopt_kb.launch.recompile.loadable import difference
 from kopt_kb.launch.record.bounds import MAX_CODE_BYTES
 from kopt_kb.launch.record.code_request import CodeRequest, UnboundReason
 from kopt_kb.launch.record.judge import stored
 from kopt_kb.launch.record.source import CodeBound, Source
-from kopt_kb.launch.recompile.job import ANSWER, RecompileAnswer, RecompileJob, Recompiled
-from kopt_kb.launch.recompile.loadable import difference
 from kopt_kb.sandbox.caged import Cage, caged
 from kopt_kb.sandbox.deadline import left_s
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.sandbox.process import ChildLimits, run
 
-__all__ = ["Binder", "Origin", "RecordedCode", "codes_of"]
+__all__ = ["Binder", "Origin", "RecordedCode", "codes_of", "named_truly"]
 
 _CODE = "import sys; sys.path.append(sys.argv.pop(1)); from kopt_kb.launch.recompile.worker import main; main()"
 _WALL_S, _MEMORY_BYTES, _ANSWER_BYTES = 600.0, 16 << 30, 16 << 20
@@ -109,6 +113,23 @@ class Binder:
         return made
 
 
+def named_truly(bound: CodeBound, file: Path) -> CodeBound:
+    """Return an outcome whose language is one that the file is in: a recorder may name one that nothing makes again."""
+    if bound.source.reason != "language" or _is_unmade(file):
+        return bound
+    what = f"the record names {bound.kernel[:80]}, in which {file.name} is not"
+    return replace(bound, source=Source("unbound", "not_asked", what))
+
+
+def _is_unmade(file: Path) -> bool:
+    """Return whether a file is in a language whose code objects nothing makes again; it is read and never run."""
+    if has_header(str(file)):
+        header = read_header(file)
+        return header is not None and bool(header.language)
+    language = language_of_file(str(file))
+    return language is not None and language.recompile is None
+
+
 def _key(one: RecordedCode, origin: Origin) -> str:
     request = replace(one.request, file=Path(one.request.file).name) if one.request is not None else None
     asked = request.to_json() if request is not None else None
@@ -138,7 +159,7 @@ def _answered(requests: Sequence[CodeRequest], origin: Origin, folder: Path, end
     if done.passed == "hang" and math.isfinite(ends_at):
         raise TimeoutError("the code objects are not made again in time")
     try:
-        said = (inner / ANSWER).open("rb").read(_ANSWER_BYTES) if not done.code and not done.passed else b""
+        said = read_input(inner / ANSWER, _ANSWER_BYTES) if not done.code and not done.passed else b""
         answer = read(RecompileAnswer, parse(said, where="the second compiler"), where="the second compiler")
         if len(answer.made) == len(requests):
             return answer

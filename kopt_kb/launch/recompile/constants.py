@@ -24,16 +24,21 @@ def document_of(value: Any, depth: int = 0) -> JSON:
     kind = type(value)
     if depth > _DEEPEST:
         return {"unknown": "deep"}
-    if kind is float and not math.isfinite(value):
-        return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
-    if value is None or kind in {bool, int, float, str}:
+    if value is None or kind in {bool, int, str} or (kind is float and math.isfinite(value)):
         return value  # type: ignore[no-any-return]
     if kind.__name__ == "constexpr" and hasattr(value, "value"):
         return document_of(value.value, depth + 1)
-    if kind.__name__ == "dtype" and kind.__module__.startswith("triton."):
-        return {"triton.dtype": str(value)}
     if kind is list or (isinstance(value, tuple) and not hasattr(value, "_fields")):
         return {"tuple": [document_of(one, depth + 1) for one in value]}
+    return _named(value, kind, depth)
+
+
+def _named(value: Any, kind: type, depth: int) -> JSON:
+    """Return what JSON lacks as an object."""
+    if kind is float:
+        return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+    if kind.__name__ == "dtype" and kind.__module__.startswith("triton."):
+        return {"triton.dtype": str(value)}
     if hasattr(value, "fn") and hasattr(value, "arg_names"):
         return {"kernel": f"{value.fn.__module__}:{value.fn.__name__}"}
     if dataclasses.is_dataclass(value) and kind.__module__.startswith(_LAYOUTS) and kind.__name__.endswith("Layout"):

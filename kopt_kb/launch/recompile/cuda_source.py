@@ -11,7 +11,7 @@ from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import Wire, read
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.cuda.plan import header_of, plan_of, program_of
-from kopt_kb.launch.recompile.job import RecompileJob, Recompiled
+from kopt_kb.launch.recompile.job import Recompiled, RecompileJob
 from kopt_kb.launch.record.code_request import CodeRequest
 
 __all__ = ["recompile_cuda"]

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from kopt_kb.launch.recompile.expressions import Resolve, dotted, is_hidden, is_pure
 
-__all__ = ["CONSTANT", "GLUON", "HELPERS", "STRUCTURE", "TRITON", "class_of", "function_of"]
+__all__ = ["CONSTANT", "GLUON", "HELPERS", "STRUCTURE", "TRITON", "VALUE", "class_of", "function_of"]
 
-TRITON, GLUON, CONSTANT, STRUCTURE = "_kb_triton", "_kb_gluon", "_kb_constant", "_kb_structure"
+TRITON, GLUON, CONSTANT, VALUE, STRUCTURE = "_kb_triton", "_kb_gluon", "_kb_constant", "_kb_value", "_kb_structure"
 """Names under which a taken module finds the decorators, whatever it bound their names to."""
 
 HELPERS = {
@@ -25,6 +25,7 @@ HELPERS = {
     "triton.runtime.jit.constexpr_function": CONSTANT,
     "triton.experimental.gluon.constexpr_function": CONSTANT,
     "triton.language.constexpr_function": CONSTANT,
+    "triton.language.constexpr": VALUE,
     "triton.language.core._aggregate": STRUCTURE,
     "triton.experimental.gluon.language._core._aggregate": STRUCTURE,
     "triton.experimental.gluon.language.core._aggregate": STRUCTURE,
@@ -135,6 +136,8 @@ def _is_plain_call(call: ast.Call, own: set[str], known: Callable[[ast.expr], st
     """Return whether a call in such a function is of a known function, or of another one of the module's own."""
     if is_pure(ast.Call(call.func, [], []), known):
         return True
+    if isinstance(call.func, ast.Attribute):  # a question to a parameter, such as `dtype.is_int()`
+        return isinstance(call.func.value, ast.Name) and call.func.value.id in own and call.func.attr.startswith("is_")
     return isinstance(call.func, ast.Name) and call.func.id not in own and not known(call.func)
 
 
@@ -166,5 +169,4 @@ def _method(node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef | str:
         return made
     if found := _strange(node, resolve):
         return f"{node.name}: {found}"
-    plain = ast.FunctionDef(node.name, _arguments(node.args, resolve), node.body, [], None, None, **_parameters_of(node))
-    return plain
+    return ast.FunctionDef(node.name, _arguments(node.args, resolve), node.body, [], None, None, **_parameters_of(node))

@@ -56,7 +56,7 @@ def names_in(node: ast.AST) -> set[str]:
 def is_pure(node: ast.AST, resolve: Resolve) -> bool:
     """Return whether evaluating an expression can do nothing but give a value."""
     if isinstance(node, ast.Attribute):
-        return not is_hidden(node.attr) and bool(dotted(node)) or _member_of_pure(node, resolve)
+        return (not is_hidden(node.attr) and bool(dotted(node))) or _member_of_pure(node, resolve)
     if isinstance(node, ast.Call):
         return _is_pure_call(node, resolve)
     return isinstance(node, _PLAIN) and all(is_pure(one, resolve) for one in ast.iter_child_nodes(node))
@@ -106,9 +106,9 @@ class _Environment(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-            if self._resolve(node.comparators[0]) == "os.environ":
-                return ast.Constant(isinstance(node.ops[0], ast.NotIn))
+        asks = len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn)
+        if asks and self._resolve(node.comparators[0]) == "os.environ":
+            return ast.Constant(isinstance(node.ops[0], ast.NotIn))
         return self.generic_visit(node)
 
 

@@ -8,15 +8,13 @@ Triton, and imports of modules taken out likewise. `if` and `try` stay as they a
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from kopt_kb.launch.record.code_request import UnboundReason
 from kopt_kb.launch.recompile.definitions import class_of, function_of
 from kopt_kb.launch.recompile.expressions import dotted, is_pure, names_in, without_environment
 from kopt_kb.launch.recompile.modules import IMPORTED, Index, Place, Places
+from kopt_kb.launch.record.code_request import UnboundReason
 
 __all__ = ["Refused", "Taken", "TakenModule", "take"]
 
@@ -34,26 +32,38 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class TakenModule:
-    """What was taken of one module: its source, and the modules that have to be there before it."""
+    """What was taken of one module.
+
+    Attributes:
+        place: The module.
+        text: Its source, without the rest.
+        needs: Modules that have to be there before it.
+        refused: What of it could not be taken; a kernel may compile all the same.
+    """
 
     place: Place
     text: str
     needs: tuple[str, ...]
+    refused: tuple[Refused, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """All that a kernel needs.
-
-    Attributes:
-        modules: Those that others need come first.
-        refused: What could not be taken; the kernel may compile all the same.
-        files: Files that were read.
-    """
+    """All that kernels need: the modules, those that others need first."""
 
     modules: tuple[TakenModule, ...]
-    refused: tuple[Refused, ...]
-    files: tuple[Path, ...]
+
+    def below(self, name: str) -> tuple[TakenModule, ...]:
+        """Return a module and all that it needs, itself first."""
+        known = {one.place.name: one for one in self.modules}
+        found: dict[str, TakenModule] = {}
+        waiting = [name]
+        while waiting:
+            one = waiting.pop()
+            if one in known and one not in found:
+                found[one] = known[one]
+                waiting += known[one].needs
+        return tuple(found.values())
 
 
 def take(places: Places, kernels: Sequence[tuple[str, str]]) -> Taken:
@@ -74,32 +84,38 @@ class _Wanted:
     names: set[str] = field(default_factory=set)
     done: int = -1
     needs: dict[str, None] = field(default_factory=dict)
+    refused: dict[Refused, None] = field(default_factory=dict)
+
+    def refuse(self, reason: UnboundReason, detail: str) -> None:
+        """Note what can't be taken."""
+        self.refused[Refused(reason, detail[:300])] = None
 
 
 class _Taking:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._wanted: dict[str, _Wanted] = {}
-        self._refused: dict[Refused, None] = {}
         self._entries: set[tuple[str, str]] = set()
 
     def all(self, kernels: Sequence[tuple[str, str]]) -> Taken:
         self._entries = set(kernels)
         for module, name in kernels:
             place = self._places.find(module)
-            if place is None or not self._want(place, {name}):
-                self._refuse("outside", f"{module} is no file of the candidate")
-            elif name not in self._wanted[module].index.bound:
-                self._refuse("nested", f"{place.path.name}: {name} is not defined at the top of the file")
+            if place is not None and self._want(place, {name}) and name not in self._wanted[module].index.bound:
+                text = f"{place.path.name}: {name} is not defined at the top of the file"
+                self._wanted[module].refuse("nested", text)
         texts: dict[str, str] = {}
         while any(len(one.names) != one.done for one in self._wanted.values()):
             for name, one in list(self._wanted.items()):
                 if len(one.names) != one.done:
                     texts[name] = self._text(one)
         ordered = self._ordered()
-        files = tuple(one.index.place.path for one in self._wanted.values())
-        made = (TakenModule(self._wanted[one].index.place, texts[one], tuple(self._wanted[one].needs)) for one in ordered)
-        return Taken(tuple(made), tuple(self._refused), files)
+        made = (
+            TakenModule(one.index.place, texts[name], tuple(one.needs), tuple(one.refused))
+            for name in ordered
+            if (one := self._wanted[name])
+        )
+        return Taken(tuple(made))
 
     def _ordered(self) -> list[str]:
         """Return the modules, those that others need first; in a circle the one that was wanted first comes last."""
@@ -118,20 +134,15 @@ class _Taking:
             visit(name)
         return list(done)
 
-    def _refuse(self, reason: UnboundReason, detail: str) -> None:
-        self._refused[Refused(reason, detail[:300])] = None
-
     def _want(self, place: Place, names: Iterable[str]) -> bool:
         """Want names of a module; False where it can't be read."""
         known = self._wanted.get(place.name)
         if known is None:
             if len(self._wanted) >= _MOST_MODULES:
-                self._refuse("import", f"more than {_MOST_MODULES} modules")
                 return False
             try:
                 known = self._wanted[place.name] = _Wanted(Index.read(place))
-            except (SyntaxError, ValueError, OSError, RecursionError) as error:
-                self._refuse("import", f"{place.path.name}: {error}")
+            except (SyntaxError, ValueError, OSError, RecursionError):
                 return False
         known.names.update(names)
         return True
@@ -194,7 +205,7 @@ class _Module:
 
     def _refuse(self, reason: UnboundReason, node: ast.AST, what: str) -> None:
         where = f"{self._index.place.path.name}:{getattr(node, 'lineno', 0)}"
-        self._taking._refuse(reason, f"{where}: {what}")
+        self._wanted.refuse(reason, f"{where}: {what}")
 
     def resolve(self, node: ast.expr) -> str:
         """Return the dotted name behind the imports of this module."""
@@ -262,6 +273,9 @@ class _Module:
         if self.resolve(test) == "typing.TYPE_CHECKING":
             test = ast.Constant(value=False)
         if not is_pure(test, self.resolve):
+            if all(map(_is_compilers, [*body, *orelse])):  # whatever it chooses, it is a function of the compiler's own
+                error = ast.Name("ImportError", ast.Load())
+                return ast.Try(body or [ast.Pass()], [ast.ExceptHandler(error, None, orelse or [ast.Pass()])], [], [])
             self._refuse("condition", node, f"what `if {ast.unparse(node.test)[:80]}` chooses is not known")
             return None
         self._use(test)
@@ -333,6 +347,18 @@ class _Module:
             return ast.Import([ast.alias(whole, bound)]) if self._members(whole, bound) else None
         self._refuse("import", made, f"{whole} is not found as text")
         return ast.Raise(ast.Call(ast.Name("ImportError", ast.Load()), [ast.Constant(whole)], []), None)
+
+
+def _is_compilers(node: ast.stmt) -> bool:
+    """Return whether a statement does nothing but import what the second compiler imports."""
+    if isinstance(node, ast.Try):
+        parts = [*node.body, *node.orelse, *node.finalbody, *(one for each in node.handlers for one in each.body)]
+        return all(map(_is_compilers, parts))
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] in IMPORTED
+    if isinstance(node, ast.Import):
+        return all(one.name.partition(".")[0] in IMPORTED for one in node.names)
+    return isinstance(node, ast.Pass)
 
 
 def _targets(node: ast.stmt) -> set[str]:

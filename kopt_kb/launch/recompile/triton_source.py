@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -17,9 +16,9 @@ from kopt_kb.launch.compile.importing import place_of
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.recompile.bodies import strange_body, strange_value
 from kopt_kb.launch.recompile.constants import StrangeConstantError, constant_of
-from kopt_kb.launch.recompile.definitions import CONSTANT, GLUON, STRUCTURE, TRITON
+from kopt_kb.launch.recompile.definitions import CONSTANT, GLUON, STRUCTURE, TRITON, VALUE
 from kopt_kb.launch.recompile.extract import Refused, Taken, TakenModule, take
-from kopt_kb.launch.recompile.job import RecompileJob, Recompiled
+from kopt_kb.launch.recompile.job import Recompiled, RecompileJob
 from kopt_kb.launch.recompile.modules import IMPORTED, Place, Places, package_roots
 from kopt_kb.launch.record.code_request import CodeRequest
 
@@ -73,7 +72,6 @@ class _Workshop:
         self._taken = take(known, kernels)
         self._modules: dict[str, ModuleType] = {}
         self._failed: dict[str, str] = {}
-        self._digests = {str(one): hashlib.sha256(one.read_bytes()).hexdigest() for one in self._taken.files}
         self._load(self._taken)
 
     def _place(self, request: CodeRequest, roots: list[Path]) -> Place | None:
@@ -111,7 +109,7 @@ class _Workshop:
 
     def _check(self, name: str, module: ModuleType, names: frozenset[str]) -> None:
         for bound, value in vars(module).items():
-            if bound.startswith("__") or bound in {TRITON, GLUON, CONSTANT, STRUCTURE}:
+            if bound.startswith("__") or bound in {TRITON, GLUON, CONSTANT, VALUE, STRUCTURE}:
                 continue
             found = strange_value(value, names)
             inner = getattr(value, "fn", None)
@@ -124,13 +122,15 @@ class _Workshop:
 
     def made(self, number: int, request: CodeRequest) -> Recompiled:
         """Return what became of a request."""
+        below = self._taken.below(self._names.get((request.module, request.file), ""))
+        files = {str(one.place.path): hashlib.sha256(one.place.path.read_bytes()).hexdigest() for one in below}
         try:
             code = self._compiled(request)
         except _RefusedError as error:
-            return Recompiled("", error.refused.reason, error.refused.detail, self._digests)
+            return Recompiled("", error.refused.reason, error.refused.detail, files)
         name = f"{number}.bin"
         (Path(self._job.folder) / name).write_bytes(code)
-        return Recompiled(name, None, "", self._digests)
+        return Recompiled(name, None, "", files)
 
     def _compiled(self, request: CodeRequest) -> bytes:
         if request.file in self._outside:
@@ -138,24 +138,24 @@ class _Workshop:
         name = self._names[request.module, request.file]
         kernel = self._kernel(f"{name}:{request.kernel}", is_entry=True, gluon=request.language == "Gluon")
         try:
-            constants = {
-                _path(key): constant_of(value, self._kernel) for key, value in request.constants.items()
-            }
+            constants = {_path(key): constant_of(value, self._kernel) for key, value in request.constants.items()}
         except (StrangeConstantError, ValueError, TypeError) as error:
             raise _RefusedError(Refused("constant", str(error)[:300])) from error
         try:
             return self._built(kernel, request, constants)
-        except Exception as error:  # noqa: BLE001 - whatever the compiler says of what was taken
-            raise _RefusedError(self._why(error)) from error
+        except Exception as error:
+            raise _RefusedError(self._why(name, error)) from error
 
     def _built(self, kernel: Any, request: CodeRequest, constants: Mapping[tuple[int, ...], Any]) -> bytes:
         from triton.compiler import ASTSource, compile  # noqa: A004 - its name
 
         from kopt_kb.launch.compile.stub import gpu_target
 
-        kind = ASTSource
+        kind: Any = ASTSource
         if request.language == "Gluon":
-            from triton.experimental.gluon._runtime import GluonASTSource as kind  # type: ignore[no-redef]
+            from triton.experimental.gluon import _runtime
+
+            kind = _runtime.GluonASTSource
         if {*request.signature} != {*kernel.arg_names}:
             raise ValueError("the signature is of another kernel")
         signature = {name: _tupled(request.signature[name]) for name in kernel.arg_names}
@@ -173,7 +173,7 @@ class _Workshop:
             raise _RefusedError(Refused("body", why.removeprefix("body: ")))
         found = getattr(self._modules.get(module), function, None)
         if found is None:
-            raise _RefusedError(self._why(None, self._failed.get(module, f"{function} could not be taken")))
+            raise _RefusedError(self._why(module, None, f"{function} could not be taken"))
         if is_entry and gluon != bool(getattr(found, "is_gluon", lambda: False)()):
             from triton import jit
             from triton.experimental.gluon import jit as gluon_jit
@@ -181,15 +181,16 @@ class _Workshop:
             return (gluon_jit if gluon else jit)(found.fn)
         return found
 
-    def _why(self, error: BaseException | None, text: str = "") -> Refused:
+    def _why(self, module: str, error: BaseException | None, text: str = "") -> Refused:
         """Return why a kernel could not be made: what could not be taken of its source, else what the compiler said."""
-        if self._taken.refused:
-            return self._taken.refused[0]
-        failed = next(iter(self._failed.values()), "")
+        below = self._taken.below(module)
+        if refused := [each for one in below for each in one.refused]:
+            return refused[0]
+        failed = [self._failed[one.place.name] for one in below if one.place.name in self._failed]
         while error is not None and error.__cause__ is not None:
             error = error.__cause__
-        said = " ".join(str(error).split())[-250:] if error is not None else ""
-        return Refused("compiler", (text or failed or said)[:300])
+        said = " ".join(str(error).split())[-250:] if error is not None else text
+        return Refused("compiler", (failed[0] if failed else said)[:300])
 
 
 def _kernels_in(request: CodeRequest) -> list[tuple[str, str]]:
@@ -231,7 +232,7 @@ def _loaded(taken: TakenModule, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     helpers = {
         TRITON: triton.jit, GLUON: gluon.jit, CONSTANT: getattr(triton, "constexpr_function", None),
-        STRUCTURE: getattr(core, "_aggregate", None),
+        VALUE: core.constexpr, STRUCTURE: getattr(core, "_aggregate", None),
     }  # fmt: skip
     vars(module).update(helpers)
     before = sys.modules.get(name, module)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from kopt_kb.base.wire import canonical, parse, read
 from kopt_kb.doors.languages import language_named
-from kopt_kb.launch.record.code_request import OPTIONS, CodeRequest
 from kopt_kb.launch.recompile.cuda_source import recompile_cuda
-from kopt_kb.launch.recompile.job import ANSWER, RecompileAnswer, RecompileJob, Recompiled
+from kopt_kb.launch.recompile.job import ANSWER, RecompileAnswer, Recompiled, RecompileJob
 from kopt_kb.launch.recompile.triton_source import recompile_triton
+from kopt_kb.launch.record.code_request import OPTIONS, CodeRequest
 
 __all__ = ["main", "recompiled"]
 

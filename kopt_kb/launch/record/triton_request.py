@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from triton.compiler.compiler import make_backend
@@ -9,8 +10,8 @@ from triton.compiler.compiler import make_backend
 from kopt_kb.base.wire import JsonMap, canonical, plain
 from kopt_kb.launch.compile.stub import gpu_target
 from kopt_kb.launch.compile.target import CompileTarget
-from kopt_kb.launch.record.code_request import OPTIONS, CodeRequest
 from kopt_kb.launch.recompile.constants import document_of
+from kopt_kb.launch.record.code_request import OPTIONS, CodeRequest
 
 __all__ = ["request_of"]
 
@@ -28,7 +29,7 @@ def request_of(compiled: Any, asked: Any, target: CompileTarget) -> CodeRequest:
     options, refused = _options(asked or compiled.metadata, target)
     return CodeRequest(
         language="Gluon" if source.fn.is_gluon() else "Triton",
-        file=str(function.__code__.co_filename),
+        file=os.path.realpath(function.__code__.co_filename),
         module=str(function.__module__),
         kernel=str(function.__name__),
         signature={name: plain(kind) for name, kind in source.signature.items()},

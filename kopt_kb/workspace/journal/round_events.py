@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
 from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.record.source import BEFORE, Source
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Measured",
     "MemoryMasked",
     "MemoryUnmasked",
+    "RecordBound",
     "RoundStarted",
     "RunFinished",
     "RunStarted",
@@ -112,6 +114,30 @@ class RunFinished(EventData):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordBound(EventData):
+    """A code object that a run rests on was made again from its source's text, by a process that runs none of it.
+
+    Attributes:
+        code: The recorded code object.
+        run: The run that rests on it.
+        kernel: Language and kernel.
+        outcome: Whether both are equal, or why not.
+        files: Name of each file of source that was read → sha256.
+        options: Options of the compiler, floating-point fusion among them.
+        versions: Program → version.
+    """
+
+    kind: ClassVar[str] = "record_bound"
+    code: Sha256
+    run: Text
+    kernel: str
+    outcome: Source
+    files: Mapping[str, str]
+    options: JsonMap
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class GateJudged(EventData):
     """One gate's word on a candidate; unavailable is not a pass."""
 
@@ -138,6 +164,7 @@ class Measured(EventData):
         environment: Event of the environment it was timed in.
         trust: How far the time can be trusted: of a replayed launch record, of an isolated process, reported by the
             measured side itself; `unstated` where the record does not say.
+        source: Whether the code objects that were timed come from the candidate's source.
     """
 
     kind: ClassVar[str] = "measured"
@@ -150,6 +177,7 @@ class Measured(EventData):
     run: Text
     environment: Seq
     trust: Trust = "unstated"
+    source: Source = BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +192,7 @@ class Decided(EventData):
         measured: Ids of the records it rests on.
         refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
         trust: The lowest level of what it rests on.
+        source: Whether the code objects of the round's candidate come from its source.
     """
 
     kind: ClassVar[str] = "decided"
@@ -174,6 +203,7 @@ class Decided(EventData):
     measured: tuple[Text, ...]
     refutes: tuple[NonNegativeInt, ...] = ()
     trust: Trust = "unstated"
+    source: Source = BEFORE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,22 @@
+"""Claims about records and their source: real makers, a real second compiler, no GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from kopt_kb.launch.record.source import CodeBound
+from tests.kopt_kb.launch.recompile.sources import HONEST, TRICKS
+
+pytestmark = [pytest.mark.torch, pytest.mark.triton]
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_kernel_is_bound(tried: dict[str, CodeBound], name: str) -> None:
+    """Constants, helpers of other files, re-exports, branches and decorators included."""
+    assert (str(tried[name].source), tried[name].source.detail) == ("bound", "")
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_a_record_of_something_else_is_unbound(tried: dict[str, CodeBound], name: str) -> None:
+    """With the reason of the closed list."""
+    assert tried[name].source.reason == TRICKS[name][1], tried[name].source.detail
