@@ -19,7 +19,7 @@ from kopt_kb.workspace.journal.compat import present_policy
 from kopt_kb.workspace.journal.pack_events import PackWord, pack_of
 
 __all__ = [
-    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "Policy", "confirmed_policy", "default_policy", "gates_of",
+    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "NeedsBound", "Policy", "confirmed_policy", "default_policy", "gates_of",
     "known_policy", "policies", "policy_named", "refuse_absent",
 ]  # fmt: skip
 
@@ -30,6 +30,10 @@ CoreGate = Literal["lint", "limits", "build", "correctness", "timing", "roofline
 Gate = CoreGate | PackWord
 GATES: tuple[CoreGate, ...] = get_args(CoreGate)
 """All gates of the core in the order in which they are judged."""
+
+
+NeedsBound = Literal["no", "where_possible", "yes"]
+"""Whether replayed code has to come from its source: never, where its language can be made again, always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,7 @@ class Policy(Wire):
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of what the machine reaches, on every shape and repeat, that is the limit.
-        needs_bound: Whether replayed code has to come from the candidate's source: always, where its language can be
-            made again, or not at all.
+        needs_bound: Whether replayed code has to come from the candidate's source.
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
@@ -103,7 +106,7 @@ class Policy(Wire):
     escalation_rollbacks: int
     hardware_limit_pct: float
     least_trust: Trust = "unstated"
-    needs_bound: Literal["no", "where_possible", "yes"] = "no"
+    needs_bound: NeedsBound = "no"
     review_rollbacks: int = 2
     close_ledger: bool = False
     skewed_shapes: tuple[str, ...] = ()
@@ -229,6 +232,7 @@ def policy_named(
     stop_scope: Literal["", "aggregate", "every_shape"] = "",
     without_stops: Collection[str] = (),
     close_ledger: bool = False,
+    needs_bound: Literal["", NeedsBound] = "",
 ) -> Policy:
     """Return a policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
 
@@ -249,6 +253,8 @@ def policy_named(
         policy = replace(policy, stop_scope=stop_scope)
     if close_ledger:
         policy = replace(policy, close_ledger=True)
+    if needs_bound:
+        policy = replace(policy, needs_bound=needs_bound)
     strange = set(without_stops) - set(policy.stop_reasons)
     if strange:
         known = f"one of {', '.join(reason for reason in policy.stop_reasons if reason not in ALWAYS)}"

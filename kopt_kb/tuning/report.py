@@ -14,6 +14,7 @@ from kopt_kb.base.frames import pandas_frame, polars_frame
 from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.record.source import BEFORE, NOT_REPLAYED
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy, confirmed_policy
@@ -42,12 +43,12 @@ class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
     `refuted` says that a later round took the accepted one back; `trust` is the level of what its decision rests on,
-    left out where that is not said.
+    left out where that is not said; `source` whether its code comes from its source, and why not.
     """
 
     WIRE: ClassVar = (
         "number", "category", "claim", "decision", "rule", "reason", "gain_pct", "medians_s", "refuted",
-        "trust?=_level",
+        "trust?=_level", "source",
     )  # fmt: skip
     number: int
     category: str
@@ -59,6 +60,7 @@ class RoundLine(Wire):
     medians_s: dict[str, float]
     refuted: bool = False
     trust: Trust = "unstated"
+    source: str = str(BEFORE)
 
     @property
     def _level(self) -> Trust | None:
@@ -256,4 +258,5 @@ def _line(round_: Round) -> RoundLine:
         medians_s=_medians(round_, round_.name),
         refuted=round_.refuted_by is not None,
         trust=decided.trust if decided is not None else "unstated",
+        source=str(decided.source if decided is not None else NOT_REPLAYED),
     )

@@ -87,21 +87,17 @@ class Binder:
             TimeoutError: They are not made by that moment of `time.monotonic`.
         """
         found = [self._known.get(_key(one, origin)) for one in codes]
-        new = {one.digest: one for one, known in zip(codes, found, strict=True) if known is None}
-        made = self._made([*new.values()], origin, ends_at)
-        outcomes = []
-        for one, known in zip(codes, found, strict=True):
-            outcome = known or made[one.digest]
-            if origin.digest:
-                self._known[_key(one, origin)] = outcome
-            outcomes.append(outcome)
-        return outcomes
+        new = {_key(one, origin): one for one, known in zip(codes, found, strict=True) if known is None}
+        made = dict(zip(new, self._made([*new.values()], origin, ends_at), strict=True))
+        if origin.digest:
+            self._known |= made
+        return [known or made[_key(one, origin)] for one, known in zip(codes, found, strict=True)]
 
-    def _made(self, codes: Sequence[RecordedCode], origin: Origin, ends_at: float) -> dict[str, CodeBound]:
-        made = {one.digest: _unasked(one) for one in codes if one.request is None}
+    def _made(self, codes: Sequence[RecordedCode], origin: Origin, ends_at: float) -> list[CodeBound]:
         asked = [(one, one.request) for one in codes if one.request is not None]
         if not asked:
-            return made
+            return [_unasked(one) for one in codes]
+        made: dict[int, CodeBound] = {}
         with owned_folder("kb-again-") as folder:
             answer = _answered([request for _, request in asked], origin, folder, ends_at)
             for (one, request), again in zip(asked, answer.made, strict=True):
@@ -109,8 +105,8 @@ class Binder:
                 files = {Path(name).name: digest for name, digest in again.files.items()}
                 kernel = f"{request.language} {request.kernel}".strip()[:200]
                 options, versions = dict(request.options), dict(answer.versions)
-                made[one.digest] = CodeBound(one.digest, kernel, source, files, options, versions)
-        return made
+                made[id(one)] = CodeBound(one.digest, kernel, source, files, options, versions)
+        return [made.get(id(one)) or _unasked(one) for one in codes]
 
 
 def named_truly(bound: CodeBound, file: Path) -> CodeBound:

@@ -32,6 +32,10 @@ class Source(Wire):
             return self.state
         return f"{self.state}, {self.reason.replace('_', ' ')}"
 
+    def beside(self, level: str) -> str:
+        """Return a level of trust with this behind it; alone where a journal is from before there was this field."""
+        return level if self.reason == "recorded_before" else f"{level}; {self}"
+
 
 BEFORE = Source()
 """Of what was recorded before there was this field."""

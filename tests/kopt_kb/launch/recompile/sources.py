@@ -120,3 +120,16 @@ TRICKS = {
     ),
 }  # fmt: skip
 """Name → a file whose record is not of its text, or can't be shown to be, and why."""
+
+FORGER = """
+import base64, json, os
+from pathlib import Path
+folder = Path(os.environ["HOME"]).parent
+CODE, ANSWER, DIGEST = {code!r}, {answer!r}, {digest!r}
+(folder / DIGEST).write_bytes(base64.b64decode(CODE))
+left = ANSWER.replace("@FILE@", __file__).encode()
+while left:
+    left = left[os.write(3, left):]
+os._exit(0)
+"""
+"""What a candidate does that writes its own record on the answer's pipe, with the cubin of another kernel."""
