@@ -11,7 +11,7 @@ from typing import Literal
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import LEVELS, Contest, Trust
-from kopt_kb.launch.record.source import Source
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import Policy, gates_of
 
@@ -145,7 +145,7 @@ def untrusted(policy: Policy, trust: Trust | None) -> Decision | None:
     return Decision("unverified", "trust", f"the times are {trust}, policy {policy.name} accepts {policy.least_trust}")
 
 
-def unbound(policy: Policy, trust: Trust | None, source: Source) -> Decision | None:
+def unbound(policy: Policy, trust: Trust | None, source: CodeSource) -> Decision | None:
     """Return the decision on replayed code that is not known to come from the candidate's source; None where it may be.
 
     A language whose code objects nothing can make again is excused unless the policy says otherwise.

@@ -19,8 +19,8 @@ from kopt_kb.workspace.journal.compat import present_policy
 from kopt_kb.workspace.journal.pack_events import PackWord, pack_of
 
 __all__ = [
-    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "NeedsBound", "Policy", "confirmed_policy", "default_policy", "gates_of",
-    "known_policy", "policies", "policy_named", "refuse_absent",
+    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "NeedsBound", "Policy", "confirmed_policy",
+    "default_policy", "gates_of", "known_policy", "policies", "policy_named", "refuse_absent",
 ]  # fmt: skip
 
 ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
@@ -232,7 +232,6 @@ def policy_named(
     stop_scope: Literal["", "aggregate", "every_shape"] = "",
     without_stops: Collection[str] = (),
     close_ledger: bool = False,
-    needs_bound: Literal["", NeedsBound] = "",
 ) -> Policy:
     """Return a policy with the campaign's own core shapes, limit of rounds, scope and stop reasons.
 
@@ -253,8 +252,6 @@ def policy_named(
         policy = replace(policy, stop_scope=stop_scope)
     if close_ledger:
         policy = replace(policy, close_ledger=True)
-    if needs_bound:
-        policy = replace(policy, needs_bound=needs_bound)
     strange = set(without_stops) - set(policy.stop_reasons)
     if strange:
         known = f"one of {', '.join(reason for reason in policy.stop_reasons if reason not in ALWAYS)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kopt_kb.launch.candidate.answers import LEVELS, Check, Contest, Timing, Trust
-from kopt_kb.launch.record.source import Source, least_bound
+from kopt_kb.launch.record.source import CodeSource, least_bound
 from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, judge_gates, unbound, unmet, untrusted
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
@@ -56,7 +56,7 @@ class Ruling:
             levels = [one.basis.trust for one in answers if isinstance(one, Check) and one.basis is not None]
         return min(levels, key=LEVELS.index, default=self.session.executor.trust)
 
-    def source_of(self, current: Round) -> Source:
+    def source_of(self, current: Round) -> CodeSource:
         """Return whether the code objects of a round's candidate come from its source, as its last answers say."""
         runs = [run for run in current.runs.values() if run.finished is not None]
         answers = [self.session.recall(run).result for run in runs if run.started.gate in {"check", "timing"}]

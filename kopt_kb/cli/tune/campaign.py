@@ -75,8 +75,10 @@ def asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> Po
     policy = policy_named(
         args.policy or DEFAULT_POLICY, core_shapes=tuple(args.core_shape) if args.core_shape else None,
         max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else scope, without_stops=args.no_stop,
-        close_ledger=args.close_ledger, needs_bound=args.needs_bound or "",
+        close_ledger=args.close_ledger,
     )  # fmt: skip
+    if args.needs_bound:
+        policy = replace(policy, needs_bound=args.needs_bound)
     return policy if project is None else project.policy(policy)
 
 

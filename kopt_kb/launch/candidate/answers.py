@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, Sha256, Wire, parse, plain, read
 from kopt_kb.launch.candidate.machine import Environment
-from kopt_kb.launch.record.source import BEFORE, NOT_REPLAYED, Source
+from kopt_kb.launch.record.source import BEFORE, NOT_REPLAYED, CodeSource
 from kopt_kb.sandbox.isolation import Isolation
 
 __all__ = [
@@ -63,14 +63,14 @@ class AnswerBasis(Wire):
     seconds: Mapping[str, float] = field(default_factory=dict)
     isolation: Isolation | None = None
     unkept: Mapping[str, str] = field(default_factory=dict)
-    bound: Mapping[str, Source] = field(default_factory=dict)
+    bound: Mapping[str, CodeSource] = field(default_factory=dict)
 
-    def source_of(self, side: str) -> Source:
+    def source_of(self, side: str) -> CodeSource:
         """Return whether a side's code objects come from its source; an earlier release did not say."""
         return self.bound.get(side, BEFORE if self.trust == "replayed" else NOT_REPLAYED)
 
     @property
-    def sides_bound(self) -> Mapping[str, Source] | None:
+    def sides_bound(self) -> Mapping[str, CodeSource] | None:
         """The same by side, if it is known of any."""
         return self.bound or None
 

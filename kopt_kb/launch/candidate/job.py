@@ -146,12 +146,12 @@ class Job:
 
     Attributes:
         kind: What to do.
-        candidate: Source of the candidate; empty for `environment`.
-        incumbent: Source it is compared with; empty when there is none.
+        candidate: CodeSource of the candidate; empty for `environment`.
+        incumbent: CodeSource it is compared with; empty when there is none.
         body: Shapes, dtype, tolerance, seeds, repeats and such.
         limits: Limits of the child.
         reference: File whose `make_inputs` and `reference` judge; empty: the candidate's own, which proves less.
-        best: Source that is timed as a third side, in turn with both; empty when there is none.
+        best: CodeSource that is timed as a third side, in turn with both; empty when there is none.
     """
 
     kind: JobKind

@@ -40,7 +40,7 @@ from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
 from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf, bytes_of
 from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.bounds import unfit_result
-from kopt_kb.launch.record.source import CodeBound, Source, least_bound
+from kopt_kb.launch.record.source import CodeBound, CodeSource, least_bound
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.sandbox.deadline import LATE_S
 from kopt_kb.sandbox.isolation import Isolation
@@ -76,7 +76,7 @@ class _Work:
     unkept: dict[str, str] = field(default_factory=dict)
     isolation: Isolation | None = None
     printed: list[str] = field(default_factory=list)
-    bound: dict[str, Source] = field(default_factory=dict)
+    bound: dict[str, CodeSource] = field(default_factory=dict)
     codes: dict[str, CodeBound] = field(default_factory=dict)
 
     @contextmanager

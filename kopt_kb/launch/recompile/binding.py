@@ -24,7 +24,7 @@ from kopt_kb.launch.recompile.loadable import difference
 from kopt_kb.launch.record.bounds import MAX_CODE_BYTES
 from kopt_kb.launch.record.code_request import CodeRequest, UnboundReason
 from kopt_kb.launch.record.judge import stored
-from kopt_kb.launch.record.source import CodeBound, Source
+from kopt_kb.launch.record.source import CodeBound, CodeSource
 from kopt_kb.sandbox.caged import Cage, caged
 from kopt_kb.sandbox.deadline import left_s
 from kopt_kb.sandbox.owned import owned_folder
@@ -114,7 +114,7 @@ def named_truly(bound: CodeBound, file: Path) -> CodeBound:
     if bound.source.reason != "language" or _is_unmade(file):
         return bound
     what = f"the record names {bound.kernel[:80]}, in which {file.name} is not"
-    return replace(bound, source=Source("unbound", "not_asked", what))
+    return replace(bound, source=CodeSource("unbound", "not_asked", what))
 
 
 def _is_unmade(file: Path) -> bool:
@@ -133,7 +133,7 @@ def _key(one: RecordedCode, origin: Origin) -> str:
 
 
 def _unasked(one: RecordedCode) -> CodeBound:
-    return CodeBound(one.digest, "", Source("unbound", "not_asked", "the record does not say how it was compiled"))
+    return CodeBound(one.digest, "", CodeSource("unbound", "not_asked", "the record does not say how it was compiled"))
 
 
 def _answered(requests: Sequence[CodeRequest], origin: Origin, folder: Path, ends_at: float) -> RecompileAnswer:
@@ -165,14 +165,14 @@ def _answered(requests: Sequence[CodeRequest], origin: Origin, folder: Path, end
     return RecompileAnswer(tuple(Recompiled("", "compiler", why) for _ in requests))
 
 
-def _compared(one: RecordedCode, again: Recompiled, folder: Path) -> Source:
-    if not again.code:
+def _compared(one: RecordedCode, again: Recompiled, folder: Path) -> CodeSource:
+    if not again.output:
         reason: UnboundReason = again.reason or "compiler"
-        return Source("unbound", reason, again.detail)
-    path = folder / "work" / Path(again.code).name
+        return CodeSource("unbound", reason, again.detail)
+    path = folder / "work" / Path(again.output).name
     if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_CODE_BYTES:
-        return Source("unbound", "compiler", "no code object came back")
+        return CodeSource("unbound", "compiler", "no code object came back")
     found = difference(one.code, path.read_bytes())
     if found:
-        return Source("unbound", "differs", f"made again, it differs in {found}"[:300])
-    return Source("bound", None)
+        return CodeSource("unbound", "differs", f"made again, it differs in {found}"[:300])
+    return CodeSource("bound", None)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from triton.language import dtype
+
 from kopt_kb.base.wire import JSON
+from kopt_kb.launch.record.model import Keywords
 
 __all__ = ["StrangeConstantError", "constant_of", "document_of"]
 
@@ -63,8 +67,6 @@ def constant_of(document: object, kernel: Callable[[str], Any]) -> Any:
         case {"float": str(word), **rest} if not rest:
             return float(word)
         case {"triton.dtype": str(name), **rest} if not rest:
-            from triton.language import dtype
-
             return dtype(name)
         case {"tuple": [*parts], **rest} if not rest:
             return tuple(constant_of(one, kernel) for one in parts)
@@ -77,10 +79,8 @@ def constant_of(document: object, kernel: Callable[[str], Any]) -> Any:
     raise StrangeConstantError("a constant of no known form")
 
 
-def _layout(name: str, module: str, fields: Mapping[str, Any]) -> Any:
+def _layout(name: str, module: str, fields: Keywords) -> Any:
     """Return a layout of Gluon's; its fields are lists where a document has tuples."""
-    import importlib
-
     if not module.startswith(_LAYOUTS) or not name.endswith("Layout"):
         raise StrangeConstantError(f"a layout {module}.{name}")
     kind = getattr(importlib.import_module(module), name, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import Wire, read
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.cuda.plan import header_of, plan_of, program_of
-from kopt_kb.launch.recompile.job import Recompiled, RecompileJob
+from kopt_kb.launch.recompile.job import Outcomes, Recompiled, RecompileJob
 from kopt_kb.launch.record.code_request import CodeRequest
 
 __all__ = ["recompile_cuda"]
@@ -26,8 +26,12 @@ class _Asked(Wire):
     config: Mapping[str, int] = field(default_factory=dict)
 
 
-def recompile_cuda(job: RecompileJob, number: int, request: CodeRequest) -> Recompiled:
-    """Return what became of a request; its code object is written into the job's folder."""
+def recompile_cuda(job: RecompileJob, numbers: Sequence[int]) -> Outcomes:
+    """Return what became of some requests of a job; their code objects go into its folder."""
+    return {number: _again(job, number, job.requests[number]) for number in numbers}, {}
+
+
+def _again(job: RecompileJob, number: int, request: CodeRequest) -> Recompiled:
     file = Path(request.file)
     if not any(file.resolve().is_relative_to(Path(one).resolve()) for one in job.roots):
         return Recompiled("", "outside", f"{file.name} is no file of the candidate's")

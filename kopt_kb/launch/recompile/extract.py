@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from kopt_kb.launch.recompile.definitions import class_of, function_of
 from kopt_kb.launch.recompile.expressions import dotted, is_pure, names_in, without_environment
-from kopt_kb.launch.recompile.modules import IMPORTED, Index, Place, Places
+from kopt_kb.launch.recompile.modules import IMPORTED, Index, ModuleFile, ModuleFiles
 from kopt_kb.launch.record.code_request import UnboundReason
 
-__all__ = ["Refused", "Taken", "TakenModule", "take"]
+__all__ = ["Refused", "TakenModule", "TakenSource", "take"]
 
 _ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "NameError"})
 _MOST_MODULES = 200
@@ -41,14 +41,14 @@ class TakenModule:
         refused: What of it could not be taken; a kernel may compile all the same.
     """
 
-    place: Place
+    place: ModuleFile
     text: str
     needs: tuple[str, ...]
     refused: tuple[Refused, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenSource:
     """All that kernels need: the modules, those that others need first."""
 
     modules: tuple[TakenModule, ...]
@@ -66,7 +66,7 @@ class Taken:
         return tuple(found.values())
 
 
-def take(places: Places, kernels: Sequence[tuple[str, str]]) -> Taken:
+def take(places: ModuleFiles, kernels: Sequence[tuple[str, str]]) -> TakenSource:
     """Return what kernels need.
 
     Args:
@@ -92,12 +92,12 @@ class _Wanted:
 
 
 class _Taking:
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: ModuleFiles) -> None:
         self._places = places
         self._wanted: dict[str, _Wanted] = {}
         self._entries: set[tuple[str, str]] = set()
 
-    def all(self, kernels: Sequence[tuple[str, str]]) -> Taken:
+    def all(self, kernels: Sequence[tuple[str, str]]) -> TakenSource:
         self._entries = set(kernels)
         for module, name in kernels:
             place = self._places.find(module)
@@ -115,7 +115,7 @@ class _Taking:
             for name in ordered
             if (one := self._wanted[name])
         )
-        return Taken(tuple(made))
+        return TakenSource(tuple(made))
 
     def _ordered(self) -> list[str]:
         """Return the modules, those that others need first; in a circle the one that was wanted first comes last."""
@@ -134,7 +134,7 @@ class _Taking:
             visit(name)
         return list(done)
 
-    def _want(self, place: Place, names: Iterable[str]) -> bool:
+    def _want(self, place: ModuleFile, names: Iterable[str]) -> bool:
         """Want names of a module; False where it can't be read."""
         known = self._wanted.get(place.name)
         if known is None:
@@ -176,7 +176,7 @@ class _Taking:
                     break
         return made
 
-    def _has(self, place: Place, name: str, depth: int) -> bool:
+    def _has(self, place: ModuleFile, name: str, depth: int) -> bool:
         """Return whether a module binds a name, through its own star imports too."""
         if depth > 8 or not self._want(place, ()):
             return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.record.code_request import CodeRequest, UnboundReason
 
-__all__ = ["ANSWER", "RecompileAnswer", "RecompileJob", "Recompiled"]
+__all__ = ["ANSWER", "Outcomes", "RecompileAnswer", "RecompileJob", "Recompiled"]
 
 ANSWER = "answer.json"
 """Name of the answer in the job's folder."""
@@ -40,13 +40,13 @@ class Recompiled(Wire):
     """What became of one request.
 
     Attributes:
-        code: File of the code object in the job's folder; empty: there is none.
+        output: File of the code object in the job's folder; empty: there is none.
         reason: Why there is none.
         detail: The same in words, with file and line where there is one.
         files: Path of each file that was read → sha256.
     """
 
-    code: str = ""
+    output: str = ""
     reason: UnboundReason | None = None
     detail: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -58,3 +58,7 @@ class RecompileAnswer(Wire):
 
     made: tuple[Recompiled, ...]
     versions: Mapping[str, str] = field(default_factory=dict)
+
+
+Outcomes = tuple[Mapping[int, Recompiled], Mapping[str, str]]
+"""Number of a request → what became of it, and program → version."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-__all__ = ["IMPORTED", "Index", "Leaf", "Place", "Places", "package_roots"]
+__all__ = ["IMPORTED", "Index", "Leaf", "ModuleFile", "ModuleFiles", "package_roots"]
 
 IMPORTED = frozenset({"triton", "math", "typing", "__future__"})
 """Packages that the second compiler imports. All others are followed as text."""
@@ -18,7 +18,7 @@ _MAX_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModuleFile:
     """A module as text: its dotted name and its file."""
 
     name: str
@@ -41,7 +41,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Places:
+class ModuleFiles:
     """Finds modules.
 
     Attributes:
@@ -50,9 +50,9 @@ class Places:
     """
 
     roots: tuple[Path, ...]
-    known: Mapping[str, Place]
+    known: Mapping[str, ModuleFile]
 
-    def find(self, name: str) -> Place | None:
+    def find(self, name: str) -> ModuleFile | None:
         """Return the module of a dotted name; None: there is none as a file."""
         if name in self.known:
             return self.known[name]
@@ -63,7 +63,7 @@ class Places:
             base = root.joinpath(*parts)
             for path in (base / "__init__.py", base.with_suffix(".py")):
                 if path.is_file():
-                    return Place(name, path)
+                    return ModuleFile(name, path)
         return None
 
 
@@ -79,12 +79,12 @@ class Leaf:
 class Index:
     """A parsed module."""
 
-    place: Place
+    place: ModuleFile
     tree: ast.Module
     text: bytes = field(repr=False)
 
     @classmethod
-    def read(cls, place: Place) -> Index:
+    def read(cls, place: ModuleFile) -> Index:
         """Return the index of a module's file; raises `SyntaxError`, `ValueError` or `OSError`."""
         text = place.path.read_bytes()
         if len(text) > _MAX_BYTES:

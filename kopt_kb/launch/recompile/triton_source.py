@@ -12,14 +12,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import triton
+from triton.compiler import ASTSource
+from triton.experimental import gluon
+from triton.experimental.gluon import _runtime
+from triton.language import core
+
+from kopt_kb.launch.compile.device import DeviceFacts
 from kopt_kb.launch.compile.importing import place_of
+from kopt_kb.launch.compile.stub import activate, gpu_target
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.recompile.bodies import strange_body, strange_value
 from kopt_kb.launch.recompile.constants import StrangeConstantError, constant_of
 from kopt_kb.launch.recompile.definitions import CONSTANT, GLUON, STRUCTURE, TRITON, VALUE
-from kopt_kb.launch.recompile.extract import Refused, Taken, TakenModule, take
-from kopt_kb.launch.recompile.job import Recompiled, RecompileJob
-from kopt_kb.launch.recompile.modules import IMPORTED, Place, Places, package_roots
+from kopt_kb.launch.recompile.extract import Refused, TakenModule, TakenSource, take
+from kopt_kb.launch.recompile.job import Outcomes, Recompiled, RecompileJob
+from kopt_kb.launch.recompile.modules import IMPORTED, ModuleFile, ModuleFiles, package_roots
 from kopt_kb.launch.record.code_request import CodeRequest
 
 __all__ = ["recompile_triton"]
@@ -35,19 +43,13 @@ class _RefusedError(Exception):
         self.refused = refused
 
 
-def recompile_triton(job: RecompileJob, numbers: Sequence[int], made: dict[int, Recompiled]) -> dict[str, str]:
-    """Add what became of some requests of a job, and return the compiler's version; code objects go into its folder."""
-    import triton
-
-    from kopt_kb.launch.compile.device import DeviceFacts
-    from kopt_kb.launch.compile.stub import activate
-
+def recompile_triton(job: RecompileJob, numbers: Sequence[int]) -> Outcomes:
+    """Return what became of some requests of a job, and the compiler's version; code objects go into its folder."""
     target = CompileTarget.parse(job.target)
     activate(target, DeviceFacts(job.device or target.name, target.name, job.facts))
     workshop = _Workshop(job, [job.requests[number] for number in numbers], target)
-    for number in numbers:
-        made[number] = workshop.made(number, job.requests[number])
-    return {"triton": str(triton.__version__)}
+    made = {number: workshop.made(number, job.requests[number]) for number in numbers}
+    return made, {"triton": str(triton.__version__)}
 
 
 class _Workshop:
@@ -58,7 +60,7 @@ class _Workshop:
         self._outside: dict[str, str] = {}
         self._names: dict[tuple[str, str], str] = {}
         roots = [Path(one).resolve() for one in job.roots]
-        places: dict[str, Place] = {}
+        places: dict[str, ModuleFile] = {}
         wanted: dict[tuple[str, str], None] = {}
         for one in requests:
             place = self._place(one, roots)
@@ -67,14 +69,14 @@ class _Workshop:
                 wanted[place.name, one.kernel] = None
             for named in _kernels_in(one):
                 wanted[named] = None
-        known = Places((*dict.fromkeys(roots), *package_roots()), places)
+        known = ModuleFiles((*dict.fromkeys(roots), *package_roots()), places)
         kernels = [one for one in wanted if known.find(one[0]) is not None]
         self._taken = take(known, kernels)
         self._modules: dict[str, ModuleType] = {}
         self._failed: dict[str, str] = {}
         self._load(self._taken)
 
-    def _place(self, request: CodeRequest, roots: list[Path]) -> Place | None:
+    def _place(self, request: CodeRequest, roots: list[Path]) -> ModuleFile | None:
         """Return where a request's file stands; None, and why, for one that is none of the candidate's."""
         path = Path(request.file)
         near = [*roots, *package_roots()]
@@ -89,11 +91,11 @@ class _Workshop:
         if not is_usable or top in _NO_NAMES or top in sys.stdlib_module_names or top in sys.modules:
             name = f"_kb_source_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
         self._names[request.module, request.file] = name
-        return Place(name, path)
+        return ModuleFile(name, path)
 
     # ---- modules -----------------------------------------------------------------------------
 
-    def _load(self, taken: Taken) -> None:
+    def _load(self, taken: TakenSource) -> None:
         folder = Path(self._job.folder) / "source"
         folder.mkdir()
         for number, one in enumerate(taken.modules):
@@ -136,7 +138,7 @@ class _Workshop:
         if request.file in self._outside:
             raise _RefusedError(Refused("outside", self._outside[request.file]))
         name = self._names[request.module, request.file]
-        kernel = self._kernel(f"{name}:{request.kernel}", is_entry=True, gluon=request.language == "Gluon")
+        kernel = self._kernel(f"{name}:{request.kernel}", is_entry=True, is_gluon=request.language == "Gluon")
         try:
             constants = {_path(key): constant_of(value, self._kernel) for key, value in request.constants.items()}
         except (StrangeConstantError, ValueError, TypeError) as error:
@@ -147,14 +149,8 @@ class _Workshop:
             raise _RefusedError(self._why(name, error)) from error
 
     def _built(self, kernel: Any, request: CodeRequest, constants: Mapping[tuple[int, ...], Any]) -> bytes:
-        from triton.compiler import ASTSource, compile  # noqa: A004 - its name
-
-        from kopt_kb.launch.compile.stub import gpu_target
-
         kind: Any = ASTSource
         if request.language == "Gluon":
-            from triton.experimental.gluon import _runtime
-
             kind = _runtime.GluonASTSource
         if {*request.signature} != {*kernel.arg_names}:
             raise ValueError("the signature is of another kernel")
@@ -162,10 +158,10 @@ class _Workshop:
         attributes = {_path(key): [[*pair] for pair in pairs.items()] for key, pairs in request.attributes.items()}
         source = kind(kernel, signature, dict(constants), attributes)
         with redirect_stdout(StringIO()):
-            built = compile(source, target=gpu_target(self._target), options=dict(request.options))
+            built = triton.compile(source, target=gpu_target(self._target), options=dict(request.options))
         return bytes(built.kernel)
 
-    def _kernel(self, name: str, *, is_entry: bool = False, gluon: bool = False) -> Any:
+    def _kernel(self, name: str, *, is_entry: bool = False, is_gluon: bool = False) -> Any:
         """Return a kernel that was taken, by `module:name`."""
         module, _, function = name.partition(":")
         module = next((known for (said, _), known in self._names.items() if said == module), module)
@@ -174,11 +170,8 @@ class _Workshop:
         found = getattr(self._modules.get(module), function, None)
         if found is None:
             raise _RefusedError(self._why(module, None, f"{function} could not be taken"))
-        if is_entry and gluon != bool(getattr(found, "is_gluon", lambda: False)()):
-            from triton import jit
-            from triton.experimental.gluon import jit as gluon_jit
-
-            return (gluon_jit if gluon else jit)(found.fn)
+        if is_entry and is_gluon != bool(getattr(found, "is_gluon", lambda: False)()):
+            return (gluon.jit if is_gluon else triton.jit)(found.fn)
         return found
 
     def _why(self, module: str, error: BaseException | None, text: str = "") -> Refused:
@@ -220,10 +213,6 @@ def _tupled(value: object) -> Any:
 
 def _loaded(taken: TakenModule, path: Path) -> ModuleType:
     """Run what was taken of a module under the module's own name, its packages as folders without files."""
-    import triton
-    from triton.experimental import gluon
-    from triton.language import core
-
     name = taken.place.name
     _parents(name)
     spec = importlib.util.spec_from_file_location(name, path)

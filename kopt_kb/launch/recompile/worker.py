@@ -12,38 +12,32 @@ from pathlib import Path
 
 from kopt_kb.base.wire import canonical, parse, read
 from kopt_kb.doors.languages import language_named
-from kopt_kb.launch.recompile.cuda_source import recompile_cuda
 from kopt_kb.launch.recompile.job import ANSWER, RecompileAnswer, Recompiled, RecompileJob
-from kopt_kb.launch.recompile.triton_source import recompile_triton
 from kopt_kb.launch.record.code_request import OPTIONS, CodeRequest
 
 __all__ = ["main", "recompiled"]
 
 _MOST_DETAIL = 300
-_TRACED = frozenset({"Triton", "Gluon"})
 
 
 def recompiled(job: RecompileJob) -> RecompileAnswer:
-    """Return what became of the requests of a job; each is made by its language."""
+    """Return what became of the requests of a job; each is made by its language, one language after another."""
     made = {number: found for number, one in enumerate(job.requests) if (found := _refused(one))}
-    asked = [number for number, one in enumerate(job.requests) if number not in made]
-    traced = [number for number in asked if job.requests[number].language in _TRACED]
-    versions: dict[str, str] = {}
-    if traced:
-        versions = recompile_triton(job, traced, made)
-    for number in asked:
+    by_language: dict[str, list[int]] = {}
+    for number, one in enumerate(job.requests):
         if number not in made:
-            made[number] = _by_language(job, number, job.requests[number])
+            by_language.setdefault(one.language, []).append(number)
+    versions: dict[str, str] = {}
+    for name, numbers in by_language.items():
+        language = language_named(name)
+        if language is None or language.recompile is None:
+            why = f"nothing makes code objects of {name[:40]} again"
+            made |= dict.fromkeys(numbers, Recompiled("", "language", why))
+            continue
+        found, used = language.recompile(job, numbers)
+        made |= found
+        versions |= used
     return RecompileAnswer(tuple(made[number] for number in range(len(job.requests))), versions)
-
-
-def _by_language(job: RecompileJob, number: int, request: CodeRequest) -> Recompiled:
-    if request.language == "CUDA":
-        return recompile_cuda(job, number, request)
-    language = language_named(request.language)
-    if language is None or language.recompile is None:
-        return Recompiled("", "language", f"nothing makes code objects of {request.language[:40]} again")
-    return language.recompile(job, number, request)
 
 
 def _refused(request: CodeRequest) -> Recompiled | None:

@@ -9,11 +9,11 @@ from typing import Literal
 from kopt_kb.base.wire import JsonMap, Sha256, Wire
 from kopt_kb.launch.record.code_request import UnboundReason
 
-__all__ = ["BEFORE", "NOT_REPLAYED", "CodeBound", "Source", "least_bound"]
+__all__ = ["BEFORE", "NOT_REPLAYED", "CodeBound", "CodeSource", "least_bound"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Wire):
+class CodeSource(Wire):
     """Whether code was made again from its source and came out the same.
 
     Attributes:
@@ -37,9 +37,9 @@ class Source(Wire):
         return level if self.reason == "recorded_before" else f"{level}; {self}"
 
 
-BEFORE = Source()
+BEFORE = CodeSource()
 """Of what was recorded before there was this field."""
-NOT_REPLAYED = Source("unbound", "not_replayed")
+NOT_REPLAYED = CodeSource("unbound", "not_replayed")
 """Of what no launch record stands for."""
 
 
@@ -58,14 +58,14 @@ class CodeBound(Wire):
 
     code: Sha256
     kernel: str
-    source: Source
+    source: CodeSource
     files: Mapping[str, str] = field(default_factory=dict)
     options: JsonMap = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-def least_bound(found: Iterable[Source]) -> Source:
+def least_bound(found: Iterable[CodeSource]) -> CodeSource:
     """Return the first outcome that is unbound, or that all are bound; of nothing, that no record was judged."""
     outcomes = list(found)
     unbound = next((one for one in outcomes if one.state != "bound"), None)
-    return unbound or (Source("bound", None) if outcomes else NOT_REPLAYED)
+    return unbound or (CodeSource("bound", None) if outcomes else NOT_REPLAYED)

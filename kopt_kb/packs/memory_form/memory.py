@@ -8,7 +8,7 @@ from typing import Literal
 
 from kopt_kb.base import wire
 from kopt_kb.launch.candidate.answers import Check, kept_run
-from kopt_kb.launch.record.source import Source
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.packs.memory_form import memory_model as model
 from kopt_kb.packs.memory_form.entries import Words, free_text, of_kind
 from kopt_kb.packs.memory_form.lessons import directions, last_words, pitfalls, searched
@@ -168,7 +168,7 @@ def _record(record: Measured) -> model.MemoryRecord:
     )  # fmt: skip
 
 
-def _known(source: Source) -> Source | None:
+def _known(source: CodeSource) -> CodeSource | None:
     """Return whether code comes from its source; nothing where the event is from before that was asked."""
     return None if source.reason == "recorded_before" else source
 

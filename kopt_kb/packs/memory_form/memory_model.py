@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, Matches, NonNegativeInt, Seq, Sha256, Text, Wire
-from kopt_kb.launch.record.source import Source
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.workspace.journal.round_events import Trust
 from kopt_kb.workspace.rounds import Status
 
@@ -66,7 +66,7 @@ class MemoryRecord(Wire):
     run: Text
     environment: Seq
     trust: Trust | None = None
-    source: Source | None = None
+    source: CodeSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ class MemoryDecision(Wire):
     measured: tuple[str, ...]
     t: Text
     trust: Trust | None = None
-    source: Source | None = None
+    source: CodeSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
 from kopt_kb.launch.candidate.answers import Trust
-from kopt_kb.launch.record.source import BEFORE, Source
+from kopt_kb.launch.record.source import BEFORE, CodeSource
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -131,7 +131,7 @@ class RecordBound(EventData):
     code: Sha256
     run: Text
     kernel: str
-    outcome: Source
+    outcome: CodeSource
     files: Mapping[str, str]
     options: JsonMap
     versions: Mapping[str, str]
@@ -177,7 +177,7 @@ class Measured(EventData):
     run: Text
     environment: Seq
     trust: Trust = "unstated"
-    source: Source = BEFORE
+    source: CodeSource = BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Decided(EventData):
     measured: tuple[Text, ...]
     refutes: tuple[NonNegativeInt, ...] = ()
     trust: Trust = "unstated"
-    source: Source = BEFORE
+    source: CodeSource = BEFORE
 
 
 @dataclass(frozen=True, slots=True)
