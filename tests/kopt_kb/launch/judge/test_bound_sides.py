@@ -18,8 +18,10 @@ from kopt_kb.launch.candidate.job import Job, Request
 from kopt_kb.launch.judge.executor import RecordExecutor
 from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.shelf import RecordTarget
+from kopt_kb.launch.recompile.binding import named_truly
 from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.launch.record.request import MakerAnswer
+from kopt_kb.launch.record.source import CodeBound, CodeSource
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.tuning.decision import unbound
 from kopt_kb.tuning.policy import default_policy
@@ -106,3 +108,19 @@ def test_an_honest_candidate_is_bound_once(executor: RecordExecutor) -> None:
     assert str(timed.basis.source_of("incumbent")) == "bound"
     assert timed.basis.seconds["make again"] < 0.5
     assert json.loads(canonical(timed.basis.to_json()))["bound"]["candidate"]["state"] == "bound"
+
+
+def test_a_language_that_nothing_makes_again_is_excused_only_for_its_own_files(tmp_path: Path) -> None:
+    """The package's policy accepts it where the file's own text says so; a stricter one never."""
+    found = CodeBound("0" * 64, "cuTile k", CodeSource("unbound", "language", "nothing makes code objects of it again"))
+    own, other = tmp_path / "own.py", tmp_path / "other.py"
+    own.write_text("import cuda.tile as ct\n\n@ct.kernel\ndef k(x):\n    pass\n")
+    other.write_text(source())
+    assert named_truly(found, other).source.reason == "not_asked"
+    excused = named_truly(found, own).source
+    assert excused.reason == "language"
+    assert unbound(default_policy(), "replayed", excused) is None
+    strict = replace(default_policy(), needs_bound="yes")
+    assert unbound(strict, "replayed", excused) is not None
+    assert unbound(replace(strict, needs_bound="no"), "replayed", named_truly(found, other).source) is None
+    assert unbound(strict, "isolated", excused) is None
