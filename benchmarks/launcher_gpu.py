@@ -1,6 +1,6 @@
 """What a launcher's one caged run comes to on a GPU: two packaged kernels accepted, cheating launchers refused.
 
-    python3 benchmarks/launcher_gpu.py --out DIR [--platform H100_SXM] [--budget-s 200]
+    python3 benchmarks/launcher_gpu.py --out DIR [--platform H100_SXM] [--budget-s 45]
 
 First each launcher by itself: RMS norm and softmax as packaged have to be `confirmed`; a launcher that records a fused
 kernel and calls torch where it is used (it sees fake tensors, or a recorder's variable), one that launches one more
@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from kopt_kb.base.wire import plain  # noqa: E402
 from kopt_kb.launch.candidate.answers import Check, Timing  # noqa: E402
 from kopt_kb.launch.candidate.job import Job, JobKind, Outcome, Request, RunLimits  # noqa: E402
-from kopt_kb.launch.candidate.launcher_run import ExpectedRun  # noqa: E402
+from kopt_kb.launch.candidate.launcher_run import ExpectedRun, LauncherRun  # noqa: E402
 from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
 from kopt_kb.launch.judge.device import DeviceJudging  # noqa: E402
 from kopt_kb.launch.judge.executor import RecordExecutor  # noqa: E402
@@ -84,27 +85,40 @@ class Run:
             self.failed.append(name)
 
 
-def judged(executor: RecordExecutor, op: str, source: bytes, reference: bytes) -> dict[str, Any]:
-    """Check and time a kernel, then run its launcher; return what that came to."""
-    body = Request(
-        op=op, shapes=SHAPES, dtype="bf16", tolerance=tolerance_of("bf16"), seeds=(1, 2), repeats=3, samples=30
-    )
+class Bench:
+    """Checks, times and runs launchers of one type and a few shapes."""
 
-    def asked(kind: JobKind, **more: Any) -> Outcome:
+    def __init__(self, executor: RecordExecutor) -> None:
+        self._executor = executor
+
+    def asked(self, kind: JobKind, op: str, source: bytes, reference: bytes, **more: Any) -> Outcome:
+        """Run one job."""
+        body = Request(
+            op=op, shapes=SHAPES, dtype="bf16", tolerance=tolerance_of("bf16"), seeds=(1, 2), repeats=3, samples=12
+        )
         job = Job(kind, source, source, replace(body, **more), RunLimits(120.0), reference)
-        return executor.run(job, lambda *_: None)
+        return self._executor.run(job, lambda *_: None)
 
-    check, timing = asked("check").result, asked("timing").result
-    if not isinstance(check, Check) or not check.passed or not isinstance(timing, Timing) or timing.problem:
-        return {"error": str(check if not isinstance(timing, Timing) else timing)[:500]}
-    expected = {}
-    for shape, sides in timing.shapes.items():
-        low, high = ([one.spread[name] for one in sides["candidate"]] for name in ("p20_s", "p80_s"))
-        expected[shape] = ExpectedRun({}, least_s=min(low), most_s=max(high))
-    begin = time.monotonic()
-    outcome = asked("launcher", expected=expected)
-    found = {"launcher_s": round(time.monotonic() - begin, 2), "ended": outcome.outcome}
-    return {**found, "answer": plain(outcome.result), "printed": outcome.printed[-500:]}
+    def timed(self, op: str, source: bytes) -> dict[str, ExpectedRun]:
+        """Return between which seconds the records of a right kernel lie."""
+        check = self.asked("check", op, source, source).result
+        timing = self.asked("timing", op, source, source).result
+        if not isinstance(check, Check) or not check.passed or not isinstance(timing, Timing) or timing.problem:
+            raise RuntimeError(f"{op}: {check} {timing}")
+        found = {}
+        for shape, sides in timing.shapes.items():
+            low, high = ([one.spread[name] for one in sides["candidate"]] for name in ("p20_s", "p80_s"))
+            found[shape] = ExpectedRun({}, least_s=min(low), most_s=max(high))
+        return found
+
+    def seen(self, op: str, source: bytes, reference: bytes, expected: dict[str, ExpectedRun]) -> dict[str, Any]:
+        """Return what a launcher's run came to."""
+        outcome = self.asked("launcher", op, source, reference, expected=expected)
+        found = outcome.result
+        problem = found.problem if isinstance(found, LauncherRun) else None
+        word = found.outcome if isinstance(found, LauncherRun) else outcome.outcome
+        told = {"outcome": word, "problem": problem, "answer": plain(found), "printed": outcome.printed[-400:]}
+        return {"contest_s": {shape: [one.least_s, one.most_s] for shape, one in expected.items()}, **told}
 
 
 def launchers(run: Run, platform: str) -> None:
@@ -112,24 +126,23 @@ def launchers(run: Run, platform: str) -> None:
     product = Registry.open().platform(platform)
     target = RecordTarget(product.identity.target, platform, device_facts(product))
     executor = RecordExecutor(DeviceJudging(), target)
+    bench, times = Bench(executor), dict[str, dict[str, ExpectedRun]]()
+    sources = {op: (packaged_file(op) or ROOT).read_bytes() for op in ("rms_norm", "softmax")}
     try:
-        for op in ("rms_norm", "softmax"):
-            file = packaged_file(op)
-            assert file is not None
-            source = file.read_bytes()
+        for op, source in sources.items():
 
             def honest(op: str = op, source: bytes = source) -> dict[str, Any]:
-                found = judged(executor, op, source, source)
-                answer = found.get("answer") or {}
-                return {**found, "as_expected": answer.get("outcome") == "confirmed" and not answer.get("problem")}
+                times[op] = bench.timed(op, source)
+                found = bench.seen(op, source, source, times[op])
+                return {**found, "as_expected": found["outcome"] == "confirmed" and not found["problem"]}
 
             run.part(f"honest {op}", honest)
-        source = (packaged_file("softmax") or ROOT).read_bytes()
+        own = sources["softmax"]
         for name, first in CHEATS.items():
 
             def cheat(first: str = first) -> dict[str, Any]:
-                found = judged(executor, "softmax", cheating(source.decode(), first), source)
-                return {**found, "as_expected": bool((found.get("answer") or {}).get("problem"))}
+                found = bench.seen("softmax", cheating(own.decode(), first), own, times["softmax"])
+                return {**found, "as_expected": bool(found["problem"])}
 
             run.part(f"cheat: {name}", cheat)
     finally:
@@ -171,17 +184,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--platform", default="H100_SXM")
-    parser.add_argument("--budget-s", type=float, default=60.0, help="of each campaign")
+    parser.add_argument("--budget-s", type=float, default=45.0, help="of each campaign")
     args = parser.parse_args()
     out: Path = args.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault("KOPT_CACHE", str(out / "cache"))
     run = Run(out)
-    launchers(run, args.platform)
-    spaces = out / "workspaces"
-    spaces.mkdir(exist_ok=True)
-    for op in ("rms_norm", "softmax"):
-        run.part(f"campaign {op}", lambda op=op: campaign(spaces, op, args.platform, args.budget_s))
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["KOPT_CACHE"] = str(Path(name, "cache"))
+        launchers(run, args.platform)
+        for op in ("rms_norm", "softmax"):
+            run.part(f"campaign {op}", lambda op=op: campaign(Path(name), op, args.platform, args.budget_s))
     print("\n".join(f"NOT AS EXPECTED {one}" for one in run.failed) or "all as expected")
     return bool(run.failed)
 

@@ -47,14 +47,13 @@ _CALLS: dict[str, tuple[int, int]] = {
     "delete_module": (176, 106), "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225),
     "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "acct": (163, 89),
     "quotactl": (179, 60), "syslog": (103, 116), "shmget": (29, 194), "ioctl": (16, 29), "fcntl": (72, 25),
-    "flock": (73, 32), "prctl": (157, 167), "connect": (42, 203), "sendto": (44, 206), "sendmsg": (46, 211),
-    "sendmmsg": (307, 269),
+    "flock": (73, 32), "connect": (42, 203), "sendto": (44, 206), "sendmsg": (46, 211), "sendmmsg": (307, 269),
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "fchmod": (91, 52), "fchmodat": (268, 53),
     "fchmodat2": (452, 452), "fchown": (93, 55), "fchownat": (260, 54), "utimensat": (280, 88), "setxattr": (188, 5),
     "lsetxattr": (189, 6), "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15),
     "fremovexattr": (199, 16), "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
     "chmod": (90, _NONE), "chown": (92, _NONE), "lchown": (94, _NONE), "utime": (132, _NONE), "utimes": (235, _NONE),
-    "futimesat": (261, _NONE),
+    "futimesat": (261, _NONE), "prctl": (157, 167),
 }  # fmt: skip
 """System call → its numbers on x86_64 and aarch64 (asm/unistd_64.h, asm-generic/unistd.h)."""
 _METADATA = frozenset({

@@ -65,6 +65,10 @@ class Otherwise(Exception):
     """The launcher does something else than its record; the text says what."""
 
 
+class _UncountedError(Exception):
+    """This machine lets nobody count the launches of a process; the text says why."""
+
+
 @dataclass(slots=True)
 class _Seen:
     contents: list[LauncherContent] = field(default_factory=list)
@@ -77,7 +81,7 @@ def check_launcher(body: Request, folder: Path) -> LauncherRun | Unable:
     if not body.expected:
         return Unable(unavailable="there is no record to hold the launcher against")
     device = device_of(body)
-    if device.startswith("cuda"):
+    if _on_gpu(body):
         require_gpu()
     judge = reference_of(folder)
     seen = _Seen()
@@ -90,7 +94,13 @@ def check_launcher(body: Request, folder: Path) -> LauncherRun | Unable:
                 _called(program, judge, body, inner, seen)
         except Otherwise as error:
             return replace(_answer(seen, device, report), outcome="no", problem=str(error))
+        except _UncountedError as error:
+            return replace(_answer(seen, device, report), outcome="no", reason=str(error))
     return _answer(seen, device, report)
+
+
+def _on_gpu(body: Request) -> bool:
+    return device_of(body).startswith("cuda")
 
 
 def _answer(seen: _Seen, device: str, report: Path) -> LauncherRun:
@@ -163,7 +173,7 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
     chance = secrets.SystemRandom()
     plan = [(shape, part) for shape, one in body.expected.items() for part in range(1 if one.is_new else 2)]
     chance.shuffle(plan)
-    on_gpu = device_of(body).startswith("cuda")
+    on_gpu = _on_gpu(body)
     timed = {shape: chance.randrange(2) for shape, one in body.expected.items() if on_gpu and one.most_s is not None}
     for shape, part in plan:
         case = _content(judge, body, shape, seen, chance)
@@ -179,7 +189,10 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
         case = _content(judge, body, shape, seen, chance)
         save_output(list(case.inputs), inner / "inputs.pt")
         program.ask("inputs", file="inputs.pt")
-        if wrong := unlike_record(program.ask("count").kernels, body.expected[shape]):
+        counted = program.ask("count")
+        if not counted.kernels:
+            raise _UncountedError(f"its launches can't be counted here: {counted.by}")
+        if wrong := unlike_record(counted.kernels, body.expected[shape]):
             raise Otherwise(f"{shape}: {wrong}")
         seen.launches[shape] = sum(body.expected[shape].kernels.values())
         _compare(program, case, body, shape, inner)
@@ -239,8 +252,6 @@ def wrong_time(found: LauncherTime, chain: int) -> str:
 
 def unlike_record(counted: Mapping[str, int], expected: ExpectedRun) -> str:
     """Return how launches that were counted differ from a record's; empty where they don't."""
-    if not counted:
-        return "nothing could count its launches"
     got = Counter(dict(counted))
     for entry, number in expected.kernels.items():
         if got[entry] != number:

@@ -92,9 +92,13 @@ class _Program:
         return before, after
 
     def count(self, _: Any) -> Answer:
-        """Return entry → launches of one call; `by` says who counted."""
-        counted = self._profiled()
-        return {"kernels": counted, "by": "the profiler"} if counted else {"kernels": self._captured(), "by": "a graph"}
+        """Return entry → launches of one call; `by` says who counted, or why nobody could."""
+        if counted := self._profiled():
+            return {"kernels": counted, "by": "the profiler"}
+        try:
+            return {"kernels": self._captured(), "by": "a graph"}
+        except Exception as error:  # noqa: BLE001 - no profiler, and a launcher that no graph can hold
+            return {"by": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
 
     def _profiled(self) -> dict[str, int]:
         activities = [torch.profiler.ProfilerActivity.CUDA]

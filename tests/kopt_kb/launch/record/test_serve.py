@@ -197,8 +197,8 @@ def test_disk_is_counted_with_memory(ask: Ask) -> None:
     for how in ("os.O_CREAT | os.O_WRONLY", "os.O_TMPFILE | os.O_WRONLY"):
         place = "folder" if "TMPFILE" in how else "folder + '/' + str(one)"
         text = f"import os, time\nmade = [os.open({place}, {how}) for one in range(3)]\n"
-        text += "[os.write(one, b'x' * (150 << 20)) for one in made]\ntime.sleep(600)"
-        assert ask(text, wall_s=60.0, memory_bytes=400 << 20)[0].ended == "oom"
+        text += "[os.write(one, b'x' * (60 << 20)) for one in made]\ntime.sleep(600)"
+        assert ask(text, wall_s=60.0, memory_bytes=150 << 20)[0].ended == "oom"
 
 
 def test_it_can_not_end_its_maker(ask: Ask) -> None:
