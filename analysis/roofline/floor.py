@@ -1,8 +1,8 @@
 """Floors: a time below which a result of a product is impossible, whichever arithmetic computed it.
 
 A roof is what the declared arithmetic reaches on the declared engine. A floor has to hold for every route that the
-check could accept: a product of fp32 matrices may run on matrix engines in tf32, fp16 or bf16, and two levels of
-Strassen's algorithm leave (7/8)² of its operations.
+check could accept: a product of fp32 matrices may run on matrix engines in tf32, fp16, bf16 or slices of int8, and two
+levels of Strassen's algorithm leave (7/8)² of its operations. The target is neither: a share of the roof.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from kopt_kb.analysis.roofline.admissible import accepted_routes
+from kopt_kb.analysis.roofline.rates import HighestRate, highest_rate
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work
-from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.wiki.arithmetic import ArithmeticRoute, arithmetic_routes
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wiki.row import Row
 
 __all__ = ["ComputeFloor", "compute_floor", "multiplied"]
 
@@ -29,28 +31,32 @@ _WHOLE = ("gemm", "batched_gemm")
 _PRODUCTS = (*_WHOLE, "gemm_bias_act", "grouped_gemm", "attention")
 """Operations whose work on the matrix engine is products of dense matrices."""
 
-_WIDE_BITS = 16
-"""Wider storage may not be rounded to fewer bits in one product: the gate on machine code refuses it."""
+_NO_PRODUCT = (
+    "no product of dense matrices is known in it: convolutions, vector, sparse and triangular work have no floor of "
+    "arithmetic"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ComputeFloor(Wire):
-    """The least time of the products of a work.
+    """The time below which the products of a work are impossible.
 
     Attributes:
-        seconds: Exact.
-        route: The fastest arithmetic that the check could accept, with its rate.
+        seconds: Exact; None where the work has no such floor.
+        route: The fastest arithmetic that the check could accept, with its rate; without a floor, why there is none.
         citations: The rows that it rests on.
+        missing: Rows whose value nobody says and without which there is no floor.
     """
 
-    WIRE: ClassVar = ("seconds=_seconds", "route", "citations")
-    seconds: Fraction
+    WIRE: ClassVar = ("seconds=_seconds", "route", "citations", "missing")
+    seconds: Fraction | None
     route: str
-    citations: tuple[str, ...]
+    citations: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
-    def _seconds(self) -> float:
-        return float(self.seconds)
+    def _seconds(self) -> float | None:
+        return None if self.seconds is None else float(self.seconds)
 
 
 def multiplied(work: Work) -> int:
@@ -60,56 +66,39 @@ def multiplied(work: Work) -> int:
     return sum(one.useful.value for one in work.flops if work.op in _WHOLE or one.engine == "matrix")
 
 
-def compute_floor(work: Work, platform: Platform) -> ComputeFloor | None:
-    """Return the least time of the products of a work on a product.
+def compute_floor(work: Work, platform: Platform, tolerance: Tolerance | None = None) -> ComputeFloor:
+    """Return the floor of the products of a work on a product.
 
-    None for work without products of dense matrices (convolutions, vector work, what a problem's reference was seen to
-    do), and where the rate of a route is UNKNOWN.
+    Args:
+        work: Convolutions, vector work and what a problem's reference was seen to do have none.
+        platform: Whose rates are taken, at its highest clock. A route whose rate nobody says could be the fastest:
+            then there is no floor, and the row is named.
+        tolerance: Of the check; None: the package's own of the storage type.
     """
     amount = multiplied(work)
     if not amount:
-        return None
-    fp16 = platform.rows("peak_compute", dtype="fp16", engine="matrix", sparsity="dense")
-    if not fp16 or any(row.kind == "unknown" for row in fp16):
-        return None
-    rates = [
-        (rate * Fraction(1, _products(row, work.dtype)), row)
-        for row in platform.rows("peak_compute", sparsity="dense")
-        if _products(row, work.dtype) and (rate := _at_most(platform, row)) is not None
-    ]
-    if not rates:
-        return None
-    rate, row = max(rates, key=lambda one: one[0])
-    value = platform.quantity(row)
-    cited = value.citation_texts if isinstance(value, Quantity) else ()
-    axes = dict(row.axes)
-    count = "" if (products := _products(row, work.dtype)) == 1 else f"{products} products of "
-    route = f"{count}{axes['dtype']} {axes['engine']}, {row.value} {row.unit}, highest clock, two levels of Strassen"
-    return ComputeFloor(amount * STRASSEN / rate, route, cited)
+        return ComputeFloor(None, _NO_PRODUCT)
+    routes = accepted_routes(arithmetic_routes(platform.wiki), work, tolerance or tolerance_of(work.dtype))
+    if not routes:
+        return ComputeFloor(None, f"the wiki has no route for {work.dtype}")
+    rates = {dtype: highest_rate(platform, dtype) for dtype in dict.fromkeys(one.dtype for one in routes)}
+    missing = tuple(sorted(one for one in rates.values() if isinstance(one, str)))
+    if missing:
+        return ComputeFloor(None, f"UNKNOWN: {', '.join(missing)}", missing=missing)
+    known = {dtype: rate for dtype, rate in rates.items() if isinstance(rate, HighestRate)}
+    timed = [(_seconds(one, known), one) for one in routes if one.dtype in known]
+    if not timed:
+        return ComputeFloor(None, f"no route for {work.dtype} runs on {platform.id}")
+    (cost, narrow), best = min(timed, key=lambda each: each[0][0])
+    rate = known[best.dtype]
+    rest = f", all but the first at {narrow.text}" if narrow is not None else ""
+    text = f"{best.words} ({best.name}) at {rate.text}{rest}, highest clock, two levels of Strassen"
+    return ComputeFloor(amount * STRASSEN * cost, text, (*rate.citations, *best.citations))
 
 
-def _products(row: Row, storage: str) -> int:
-    """Return how many products of a row's type stand for one of the storage type at least; 0 where none can."""
-    bits, stored = dtype_of(dict(row.axes)["dtype"]).bits, dtype_of(storage).bits
-    if bits >= min(stored, _WIDE_BITS):
-        return 1
-    if stored <= _WIDE_BITS:
-        return 0
-    return 2 if 2 * bits >= _WIDE_BITS else 0  # slices: 16 bits of one operand at the least
-
-
-def _at_most(platform: Platform, row: Row) -> Fraction | None:
-    """Return the rate of a row at the highest documented clock; as printed where a clock is not known."""
-    value = platform.quantity(row)
-    if not isinstance(value, Quantity):
-        return None
-    axes = dict(row.axes)
-    own = _clocks(platform, axes.get("clock", "unstated"), axes["engine"])
-    highest = _clocks(platform, "max", axes["engine"])
-    scale = max(highest) / min(own) if own and highest and axes["clock"] != "unstated" else Fraction(1)
-    return value.si * max(scale, Fraction(1))
-
-
-def _clocks(platform: Platform, kind: str, engine: str) -> list[Fraction]:
-    rows = [row for row in platform.rows("sm_clock", **{"class": kind}) if dict(row.axes)["ops"] in {"all", engine}]
-    return [value.si for row in rows if isinstance(value := platform.quantity(row), Quantity)]
+def _seconds(route: ArithmeticRoute, rates: dict[str, HighestRate]) -> tuple[Fraction, HighestRate | None]:
+    """Return seconds an operation: the corrections of a split product may run in a narrower type, where that is faster."""
+    own, bits = rates[route.dtype], dtype_of(route.dtype).bits
+    faster = [one for dtype, one in rates.items() if dtype_of(dtype).bits < bits and one.per_s > own.per_s]
+    narrow = max(faster, key=lambda one: one.per_s, default=None) if route.cost > 1 else None
+    return 1 / own.per_s + (route.cost - 1) / (narrow or own).per_s, narrow

@@ -15,6 +15,8 @@ from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kopt_kb.wiki.page import Page
 
 __all__ = [
@@ -166,17 +168,34 @@ class Wiki:
         target_path = f"targets/{identity.target}.md"
         measured_path = f"measured/{identity.platform.lower()}.md"
         parts = {path: self.read(path) for path in (identity.path, target_path, measured_path)}
-        key = cache.digest(
-            *(content if content is not None else b"-" for content in parts.values()), identity.path.encode()
-        )
+        sheet = self._compiled(parts, lambda: self._compile(identity, target_path, measured_path))
+        self._sheets[identity.path] = sheet
+        return sheet
+
+    def common(self, path: str) -> Sheet | None:
+        """Return the compiled sheet of a page that is of no one product, such as that of routes; None without it."""
+        content = self.read(path)
+        if content is not None and path not in self._sheets:
+            self._sheets[path] = self._compiled({path: content}, lambda: self._compile_alone(path))
+        return self._sheets.get(path)
+
+    def _compiled(self, parts: dict[str, bytes | None], compile_pages: Callable[[], Sheet]) -> Sheet:
+        """Return the sheet of these pages, the first of which is its own, from the cache or compiled."""
+        own = next(iter(parts))
+        key = cache.digest(*(content if content is not None else b"-" for content in parts.values()), own.encode())
         there = tuple(path for path, content in parts.items() if content is not None)
         sheet = self._stored(key, there) if self.use_cache else None
         if sheet is None:
-            sheet = self._compile(identity, target_path, measured_path)
+            sheet = compile_pages()
             if self.use_cache:
                 cache.store(key, sheet.to_cache())
-        self._sheets[identity.path] = sheet
         return sheet
+
+    def _compile_alone(self, path: str) -> Sheet:
+        from kopt_kb.wiki.merge import build_sheet
+        from kopt_kb.wiki.page import Page
+
+        return build_sheet(self.page(path) or Page(path))
 
     def _stored(self, key: str, paths: tuple[str, ...]) -> Sheet | None:
         """Return the sheet that the cache has, if it says what the pages say."""
