@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.admissible import accepted_routes
 from kopt_kb.analysis.roofline.rates import HighestRate, highest_rate
@@ -17,10 +17,12 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work
+from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.quantity.readable import said
 from kopt_kb.wiki.arithmetic import ArithmeticRoute, arithmetic_routes
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["ComputeFloor", "compute_floor", "multiplied"]
+__all__ = ["ComputeFloor", "Floor", "compute_floor", "last_cache", "multiplied", "work_floor"]
 
 STRASSEN = Fraction(7, 8) ** 2
 """Share of 2mnk operations that two levels of Strassen's algorithm leave; nobody ships more of them."""
@@ -59,6 +61,25 @@ class ComputeFloor(Wire):
         return None if self.seconds is None else float(self.seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class Floor(Wire):
+    """The time below which a result of a work is impossible: the longer of what its bytes and its products take.
+
+    Attributes:
+        seconds: As a float; `kb` judges the exact value.
+        by: `bytes` or `products`.
+        route: What takes it: the bandwidth of device memory, or the fastest arithmetic that the check could accept.
+        citations: The rows that it rests on.
+        products: The floor of its products by itself, or why it has none.
+    """
+
+    seconds: float
+    by: Literal["bytes", "products"]
+    route: str
+    citations: tuple[str, ...]
+    products: ComputeFloor
+
+
 def multiplied(work: Work) -> int:
     """Return the operations of a work that are products of dense matrices; 0 where that is not known."""
     if work.op not in _PRODUCTS or work.exactness() == "upper":
@@ -89,7 +110,7 @@ def compute_floor(work: Work, platform: Platform, tolerance: Tolerance | None = 
     timed = [(_seconds(one, known), one) for one in routes if one.dtype in known]
     if not timed:
         return ComputeFloor(None, f"no route for {work.dtype} runs on {platform.id}")
-    (cost, narrow), best = min(timed, key=lambda each: each[0][0])
+    (cost, narrow), best = min(timed, key=lambda each: (each[0][0], dtype_of(each[1].dtype).bits))
     rate = known[best.dtype]
     rest = f", all but the first at {narrow.text}" if narrow is not None else ""
     text = f"{best.words} ({best.name}) at {rate.text}{rest}, highest clock, two levels of Strassen"
@@ -97,8 +118,38 @@ def compute_floor(work: Work, platform: Platform, tolerance: Tolerance | None = 
 
 
 def _seconds(route: ArithmeticRoute, rates: dict[str, HighestRate]) -> tuple[Fraction, HighestRate | None]:
-    """Return seconds an operation: the corrections of a split product may run in a narrower type, where that is faster."""
+    """Return seconds an operation: corrections of a split product may run in a narrower type, where that is faster."""
     own, bits = rates[route.dtype], dtype_of(route.dtype).bits
     faster = [one for dtype, one in rates.items() if dtype_of(dtype).bits < bits and one.per_s > own.per_s]
     narrow = max(faster, key=lambda one: one.per_s, default=None) if route.cost > 1 else None
     return 1 / own.per_s + (route.cost - 1) / (narrow or own).per_s, narrow
+
+
+def work_floor(work: Work, platform: Platform, tolerance: Tolerance | None = None) -> Floor | None:
+    """Return the floor of a work whose inputs begin in device memory; None where nothing is known.
+
+    Args:
+        work: Bytes that it writes count as far as the last cache can't keep them.
+        platform: Documented bandwidth, last cache and rates.
+        tolerance: Of the check; None: the package's own of the storage type.
+    """
+    products = compute_floor(work, platform, tolerance)
+    found: list[tuple[Fraction, Floor]] = []
+    if products.seconds is not None:
+        one = Floor(float(products.seconds), "products", products.route, products.citations, products)
+        found.append((products.seconds, one))
+    rate = platform.get("memory_bandwidth")
+    if isinstance(rate, Quantity):
+        kept = last_cache(platform)
+        seconds = work.moved_at_least(kept) / rate.si
+        words = "" if not kept else ", writes that the last cache may keep left out"
+        text = f"bytes of dram at {said(rate)}{words}"
+        found.append((seconds, Floor(float(seconds), "bytes", text, rate.citation_texts, products)))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def last_cache(platform: Platform) -> Fraction:
+    """Return the capacity of the last cache in bytes, of the whole chip where that is larger; 0 where it is unknown."""
+    rows = [row for row in platform.sheet.chosen().values() if row.metric in {"llc_capacity", "l2_capacity"}]
+    values = [platform.quantity(row) for row in rows]
+    return max((one.si for one in values if isinstance(one, Quantity)), default=Fraction(0))

@@ -52,7 +52,11 @@ def highest_rate(platform: Platform, dtype: str) -> HighestRate | str | None:
 def _bound(platform: Platform, dtype: str) -> HighestRate | None:
     """Return the least of what bounds a rate that nobody says; None where nothing does."""
     narrow = highest_rate(platform, _BOUNDS[dtype]) if dtype in _BOUNDS else None
-    found = [] if not isinstance(narrow, HighestRate) else [replace(narrow, text=f"no more than {narrow.text}")]
+    found = (
+        []
+        if not isinstance(narrow, HighestRate)
+        else [replace(narrow, text=f"no more than {narrow.text.removeprefix('no more than ')}")]
+    )
     counted = _counted(platform, {"dtype": dtype, "engine": "matrix", "sparsity": "dense"})
     if counted:
         row = platform.rows("ops_per_clock_per_sm", dtype=dtype, engine="matrix", sparsity="dense")[0]

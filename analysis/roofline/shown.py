@@ -63,7 +63,9 @@ def _verdict(roofline: Roofline, times: Reach | None) -> list[tuple[str, CellTex
         rows.append((f"attainable, {basis} roofs", shown))
     if times is None:
         return rows
-    rows += [(f"least time, {one.basis}", Cell(duration(one.seconds), one.roof, one.citations)) for one in times.least]
+    rows += [(f"roof, {one.basis}", Cell(duration(one.seconds), one.roof, one.citations)) for one in times.least]
+    if times.floor is not None:
+        rows.append(("floor", Cell(duration(times.floor.seconds), times.floor.route, times.floor.citations)))
     rows.append(("time at the target", duration(times.target_s) if times.target_s is not None else "UNKNOWN"))
     return rows + [("measured", _measured(one)) for one in times.measured]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,6 +82,7 @@ class CampaignOptions:
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
         instructions: Scans the code that a source compiles to, against the ISA targets.
+        executed: Returns, of the bytes that are timed, shape → types that their matrix instructions multiply.
         pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
         platform: The product, against whose roofs profiles are judged.
         product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
@@ -94,6 +95,7 @@ class CampaignOptions:
 
     resources: SourceGate | None = None
     instructions: Callable[[bytes, float], IsaEvidence | None] | None = None
+    executed: Callable[[bytes], Mapping[str, tuple[str, ...]]] | None = None
     pruning: PruningRules | None = None
     platform: Platform | None = None
     product_of: ProductOf | None = None

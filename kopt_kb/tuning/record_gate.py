@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from kopt_kb.analysis.ir.machine.model import IsaScan
+from kopt_kb.analysis.ir.machine.operands import executed_types
 from kopt_kb.analysis.ir.machine.scan import scan_text
 from kopt_kb.analysis.ir.machine.targets import Progress, evaluate_targets
 from kopt_kb.analysis.occupancy.limits import Limits
@@ -34,12 +35,14 @@ class RecordGate:
         recorded: Makes records, or finds them.
         limits: Sourced limits of the product.
         dtype: Storage type of the problem.
+        operands: The problem's option of that name: the narrowest operands of a matrix instruction.
         scans: Code object → instructions of its kernels; None: they could not be read.
     """
 
     recorded: MakeRecords
     limits: Limits
     dtype: str
+    operands: str = "tolerance"
     scans: dict[str, tuple[IsaScan, ...] | None] = field(default_factory=dict)
 
     def __call__(self, source: bytes, ends_at: float = math.inf) -> GateResult:
@@ -55,7 +58,7 @@ class RecordGate:
                     return GateResult("limits", "unavailable", f"{shape}: {why}"[:300])
                 record, code = stored(made.folder)
                 found = launch_refusal(record, code, self.limits)
-                found = found or narrow_matrix(self._scanned(made), self.dtype)
+                found = found or narrow_matrix(self._scanned(made), self.dtype, self.operands)
                 if found:
                     return GateResult("limits", "fail", f"{shape}: {found}"[:300])
         except KoptError as error:
@@ -79,6 +82,11 @@ class RecordGate:
                 )
                 judged += targets
         return IsaEvidence(canonical(by_shape), worst_progress(judged)) if judged else None
+
+    def executed(self, source: bytes) -> dict[str, tuple[str, ...]]:
+        """Return shape → types that matrix instructions of its recorded code multiply; none that can't be read."""
+        found = {shape: executed_types(self._scanned(made)) for shape, made in self.recorded(source, math.inf).items()}
+        return {shape: types for shape, types in found.items() if types is not None}
 
     def _scanned(self, made: Made) -> tuple[IsaScan, ...]:
         """Return the instructions of the kernels that a record launches, each code object read once."""

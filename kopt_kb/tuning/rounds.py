@@ -13,6 +13,7 @@ from kopt_kb.launch.candidate.answers import ReportEvidence, Search, Timing
 from kopt_kb.launch.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.launch.candidate.source_config import configs_of, with_chosen
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
+from kopt_kb.tuning.executed import executed_floors
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
@@ -239,8 +240,9 @@ class RoundWork:
             return state.files_of(incumbent), state.files_of(source)
 
         return GateContext(
-            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files
-        )
+            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files,
+            partial(executed_floors, state, options, source),
+        )  # fmt: skip
 
     def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
         """Return what judges a source that is no single kernel file; caches it leaves to a gate that judges them."""

@@ -94,7 +94,13 @@ def render_index(wiki: Wiki) -> str:
             ),
         ),
     ]
-    for title, folder in (("Targets", "targets"), ("Measured", "measured"), ("Counters", "counters"), ("Routes", "routes"), *_KNOWLEDGE):
+    for title, folder in (
+        ("Targets", "targets"),
+        ("Measured", "measured"),
+        ("Counters", "counters"),
+        ("Routes", "routes"),
+        *_KNOWLEDGE,
+    ):
         pages = wiki.pages(folder) if (wiki.root / folder).is_dir() else []
         if pages:
             lines += [f"## {title}", "", *(f"- {_link(path)}" for path in pages), ""]
