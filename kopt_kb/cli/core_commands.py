@@ -19,10 +19,7 @@ _IN_ORDER = (
             JsonDocument("lookup", "kopt_kb.wiki.lookup:Lookup"),
             JsonDocument("lookup_group", "kopt_kb.wiki.group:ProductGroup"),
         ),
-        examples=(
-            CommandExample("lookup H20", "lookup"),
-            CommandExample("lookup gfx942", "lookup_group"),
-        ),
+        examples=(CommandExample("lookup H20", "lookup"), CommandExample("lookup gfx942", "lookup_group")),
         tool=later("kopt_kb.cli.kit.agent_tools:LOOKUP"),
     ),
     Command(
@@ -202,10 +199,7 @@ _IN_ORDER = (
         "explain a code of an error, a fault, a rule or a finding",
         "kopt_kb.cli.values.explain",
         documents=(JsonDocument("explain", "kopt_kb.cli.kit.documents:Codes"),),
-        examples=(
-            CommandExample("explain", "explain"),
-            CommandExample("explain KB063", "explain"),
-        ),
+        examples=(CommandExample("explain", "explain"), CommandExample("explain KB063", "explain")),
     ),
     Command(
         "completion",
