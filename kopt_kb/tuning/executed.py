@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.executed import ExecutedFloor, executed_floor
 from kopt_kb.tuning.options import CampaignOptions
 from kopt_kb.workspace.state import WorkspaceState
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.executed import ExecutedFloor
 
 __all__ = ["executed_floors"]
 
 
 def executed_floors(state: WorkspaceState, options: CampaignOptions, source: bytes) -> Mapping[str, ExecutedFloor]:
     """Return shape → the floor by the code that a source was recorded as; empty where nobody reads that code."""
-    platform = options.platform
-    if options.executed is None or platform is None:
+    if options.executed is None:
         return {}
-    types = options.executed(source)
-    works = {one.shape: one.work for one in state.rooflines}
-    return {shape: executed_floor(works[shape], platform, found) for shape, found in types.items() if shape in works}
+    return options.executed(source, {one.shape: one.work for one in state.rooflines})

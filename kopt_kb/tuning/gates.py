@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from kopt_kb.analysis.roofline.executed import ExecutedFloor
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.launch.candidate.job import JobKind
@@ -19,6 +19,9 @@ from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.floors import cache_bytes, floor_s, floor_text
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.executed import ExecutedFloor
 
 __all__ = ["GateContext", "cache_bytes", "floor_s", "judge", "lint_kernel"]
 

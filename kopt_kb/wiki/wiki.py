@@ -168,7 +168,7 @@ class Wiki:
         target_path = f"targets/{identity.target}.md"
         measured_path = f"measured/{identity.platform.lower()}.md"
         parts = {path: self.read(path) for path in (identity.path, target_path, measured_path)}
-        sheet = self._compiled(parts, lambda: self._compile(identity, target_path, measured_path))
+        sheet = self._compiled(parts, lambda: self._compile(identity.path, target_path, measured_path))
         self._sheets[identity.path] = sheet
         return sheet
 
@@ -176,7 +176,7 @@ class Wiki:
         """Return the compiled sheet of a page that is of no one product, such as that of routes; None without it."""
         content = self.read(path)
         if content is not None and path not in self._sheets:
-            self._sheets[path] = self._compiled({path: content}, lambda: self._compile_alone(path))
+            self._sheets[path] = self._compiled({path: content}, lambda: self._compile(path))
         return self._sheets.get(path)
 
     def _compiled(self, parts: dict[str, bytes | None], compile_pages: Callable[[], Sheet]) -> Sheet:
@@ -191,12 +191,6 @@ class Wiki:
                 cache.store(key, sheet.to_cache())
         return sheet
 
-    def _compile_alone(self, path: str) -> Sheet:
-        from kopt_kb.wiki.merge import build_sheet
-        from kopt_kb.wiki.page import Page
-
-        return build_sheet(self.page(path) or Page(path))
-
     def _stored(self, key: str, paths: tuple[str, ...]) -> Sheet | None:
         """Return the sheet that the cache has, if it says what the pages say."""
         stored = cache.load(key)
@@ -206,12 +200,13 @@ class Wiki:
         except (TypeError, ValueError, KeyError, AttributeError, LookupError):
             return None
 
-    def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
+    def _compile(self, path: str, target_path: str = "", measured_path: str = "") -> Sheet:
         from kopt_kb.wiki.merge import build_sheet
         from kopt_kb.wiki.page import Page
 
-        own = self.page(identity.path) or Page(identity.path)
-        if self.read(target_path) is None:
-            own.fault("WK103", 1, f"target {identity.target!r} has no page", f"write targets/{identity.target}.md")
-        more = [page for page in (self.page(measured_path),) if page is not None]
-        return build_sheet(own, self.page(target_path), more)
+        own = self.page(path) or Page(path)
+        if target_path and self.read(target_path) is None:
+            target = target_path.removeprefix("targets/").removesuffix(".md")
+            own.fault("WK103", 1, f"target {target!r} has no page", f"write {target_path}")
+        more = [page for page in (self.page(measured_path) if measured_path else None,) if page is not None]
+        return build_sheet(own, self.page(target_path) if target_path else None, more)

@@ -180,7 +180,7 @@ def gated(
         how = store.get(problem.own.reference) if problem.own is not None else b""
         made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype, problem=how)
         operands = str(dict(problem.options).get("operands", "tolerance"))
-        gate = RecordGate(made, limits_of(platform), problem.dtype, operands)
+        gate = RecordGate(made, limits_of(platform), problem.dtype, operands, platform)
         read = replace(options, instructions=gate.instructions, executed=gate.executed)
         return replace(read, resources=gate, pruning=rules)
     compiled = ResourceGate(platform, problem.shapes, problem.dtype)
