@@ -1,43 +1,104 @@
 """Products of fp32 matrices by every route of a tensor core: which are accepted, which refused, and by what.
 
-Usage: python benchmarks/fp32_routes.py --out FILE [--platform H200_SXM] [--shape 4096x4096x4096] [--tolerance 0.01]
+Usage: python benchmarks/fp32_routes.py --out FILE [--platform H200_SXM] [--shape 2048x2048x2048]
+           [--tolerance 0.01 0.0001]
 
-A kernel for each route (native fp32, one or three tf32 products, one or three bf16 products) is the baseline of a
-workspace of its own: `kb init`, `kb tune run --budget-rounds 0`, `kb audit`. A line a route: the words of its gates and
-its time.
-Expected: each route whose error is within the tolerance is accepted; none is refused for its time.
+A kernel for each route (native fp32; one or three tf32 products; one, three, six or nine of bf16; one, two or three of
+fp16; one, two or three slices of int8) is the baseline of a workspace of its own: `kb init`, `kb tune run
+--budget-rounds 0`, `kb audit`. A line a route and tolerance, written as soon as it is known: the words of its gates,
+its time, the recorded floor, and what was expected of its error.
+Expected: a route is accepted exactly where its error is within the tolerance on every trial of the check (`EXPECTED`,
+of the same kernels in Triton's interpreter: `TRITON_INTERPRET=1 python benchmarks/fp32_routes.py --emulate`), refused
+by the correctness gate alone elsewhere, and none is refused for its time or its code. The last line names honest routes
+that were refused: none.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import subprocess
 import sys
 import tempfile
+import time
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNEL = ROOT / "kernels" / "naive" / "matmul.py"
 DOT = '        acc = tl.dot(a, b, acc, input_precision="ieee")  # fp32 operands are not rounded to tf32\n'
-HIGH = "        {n}_high = {n}.to(tl.bfloat16)\n        {n}_low = ({n} - {n}_high.to(tl.float32)).to(tl.bfloat16)\n"
+BF16, FP16 = "tl.bfloat16", "tl.float16"
+SCALED = """        a_s = tl.max(tl.abs(a), 1, keep_dims=True) / {most} + 1e-37
+        b_s = tl.max(tl.abs(b), 0, keep_dims=True) / {most} + 1e-37
+        a_r = a / a_s
+        b_r = b / b_s
+"""
+PART = """        {n}_{i} = {n}_r.to({t})
+        {n}_r = {n}_r - {n}_{i}.to(tl.float32)
+"""
+SLICE = """        {n}_{i} = tl.floor({n}_r + 0.5).to(tl.int8)
+        {n}_r = ({n}_r - {n}_{i}.to(tl.float32)) * 128.0
+"""
+
+
+def parts(dtype: str, pairs: str) -> str:
+    """Return products of the parts of both operands: `10 01 00` are the indices of each pair.
+
+    Halves have a scale for each row and column of a block of K, which keeps small parts in their range.
+    """
+    scaled = dtype == FP16
+    lines = SCALED.format(most=1.0) if scaled else "        a_r = a\n        b_r = b\n"
+    for at in range(1 + max(int(one) for pair in pairs.split() for one in pair)):
+        lines += PART.format(n="a", i=at, t=dtype) + PART.format(n="b", i=at, t=dtype)
+    end = " * (a_s * b_s)" if scaled else ""
+    return lines + "".join(f"        acc += tl.dot(a_{i}, b_{j}){end}\n" for i, j in pairs.split())
+
+
+def slices(count: int) -> str:
+    """Return products of slices of 7 bits and a sign, with a scale for each row and column of a block of K."""
+    lines = SCALED.format(most=127.0 if count == 1 else 126.0)
+    for at in range(count):
+        lines += SLICE.format(n="a", i=at) + SLICE.format(n="b", i=at)
+    for i in range(count):
+        for j in range(count - i):
+            scale = 128.0 ** -(i + j)
+            lines += (
+                f"        acc += tl.dot(a_{i}, b_{j}, out_dtype=tl.int32).to(tl.float32) * (a_s * b_s * {scale!r})\n"
+            )
+    return lines
+
+
 ROUTES = {
     "fp32": DOT,
     "tf32": DOT.replace("ieee", "tf32"),
     "tf32x3": DOT.replace("ieee", "tf32x3"),
-    "bf16": "        acc = tl.dot(a.to(tl.bfloat16), b.to(tl.bfloat16), acc)\n",
-    "bf16x3": HIGH.format(n="a") + HIGH.format(n="b")
-    + "        acc = tl.dot(a_low, b_high, acc)\n        acc = tl.dot(a_high, b_low, acc)\n"
-    + "        acc = tl.dot(a_high, b_high, acc)\n",
-}  # fmt: skip
-TILES = {"fp32": (64, 4), "tf32": (64, 4), "tf32x3": (64, 4), "bf16": (128, 8), "bf16x3": (64, 4)}
+    "bf16": parts(BF16, "00"),
+    "bf16x3": parts(BF16, "10 01 00"),
+    "bf16x6": parts(BF16, "20 11 02 10 01 00"),
+    "bf16x9": parts(BF16, "22 21 12 20 11 02 10 01 00"),
+    "fp16": parts(FP16, "00"),
+    "fp16x2": parts(FP16, "10 00"),
+    "fp16x3": parts(FP16, "10 01 00"),
+    "int8": slices(1),
+    "int8x2": slices(2),
+    "int8x3": slices(3),
+}
+TILES = {"fp32": (64, 4), "bf16": (128, 8), "fp16": (128, 8)}
+EXPECTED = {
+    "0.01": set(ROUTES) - {"int8", "int8x2"},
+    "0.0001": {"fp32", "tf32x3", "bf16x3", "bf16x6", "bf16x9", "fp16x3"},
+}
+"""Tolerance → routes whose error is within it on every trial; slices of int8 lose places of K that are small in A."""
 
 
 def kernel(route: str) -> str:
     """Return the naive product with larger tiles and the route's arithmetic."""
     text = KERNEL.read_text()
     assert DOT in text
-    block, warps = TILES[route]
+    block, warps = TILES.get(route, (64, 4))
     text = text.replace(DOT, ROUTES[route]).replace(
         '"BLOCK": 16, "num_warps": 1', f'"BLOCK": {block}, "num_warps": {warps}'
     )
@@ -56,13 +117,16 @@ def judged(route: str, platform: str, shape: str, tolerance: str, folder: Path) 
     """Return what became of one route."""
     file = folder / f"{route}.py"
     file.write_text(kernel(route))
+    name = f"{route}_{tolerance.replace('.', '_')}"
     asked = ["--op", "gemm", "--shape", shape, "--dtype", "fp32", "--tolerance", tolerance, "--framework", "Triton"]
+    expected = route in EXPECTED[tolerance] if tolerance in EXPECTED else None
+    said: dict[str, object] = {"route": route, "tolerance": tolerance, "expected": expected}
     code, _, error = kb(
-        "init", route, "--platform", platform, "--kernel-demo", str(file), *asked, "--parent", str(folder)
+        "init", name, "--platform", platform, "--kernel-demo", str(file), *asked, "--parent", str(folder)
     )
     if code:
-        return {"route": route, "init": error.strip()[-300:]}
-    root = folder / f"kernel_opt_{route}"
+        return {**said, "init": error.strip()[-300:]}
+    root = folder / f"kernel_opt_{name}"
     _, _, error = kb("tune", "run", str(root), "--yes", "--budget-rounds", "0")
     events = [json.loads(line) for line in (root / "journal.jsonl").read_text().splitlines()]
     gates = {
@@ -70,28 +134,97 @@ def judged(route: str, platform: str, shape: str, tolerance: str, folder: Path) 
         for e in events
         if e["kind"] == "gate_judged"
     }
-    times = [e["data"]["median_s"] for e in events if e["kind"] == "measured"]
-    decided = [e["data"]["decision"] for e in events if e["kind"] == "decided"]
-    audit, said, _ = kb("audit", str(root))
-    last = said.strip().rpartition("\n")[2]
-    return {"route": route, "decided": decided, "times_s": times, "gates": gates, "audit": [audit, last[-120:]],
-            "end": error.strip()[-200:]}  # fmt: skip
+    audit, told, _ = kb("audit", str(root))
+    return {
+        **said,
+        "decided": [e["data"]["decision"] for e in events if e["kind"] == "decided"],
+        "times_s": [e["data"]["median_s"] for e in events if e["kind"] == "measured"],
+        "floors": next((e["data"]["work"].get("floors") for e in events if e["kind"] == "target_set"), None),
+        "gates": gates,
+        "refused_by": sorted(gate for gate, (result, _) in gates.items() if result == "fail"),
+        "audit": [audit, told.strip().rpartition("\n")[2][-120:]],
+        "end": error.strip()[-200:],
+    }
+
+
+def emulated(route: str, tolerance: str, folder: Path) -> str:
+    """Return what the check says of a route in Triton's interpreter; halves with a scale stand for tf32."""
+    from kopt_kb.launch.kernel.judgement import Case, trials_of
+    from kopt_kb.launch.kernel.verification import produce
+    from kopt_kb.problem.tolerances import tolerance_of
+
+    file = folder / f"{route}.py"
+    text = kernel(route.replace("tf32", "fp16"))
+    for dtype in (BF16, FP16):  # the interpreter multiplies bit patterns of bf16
+        text = text.replace(f"_r.to({dtype})", f"_r.to({dtype}).to(tl.float32)")
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(route, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    usual = tolerance_of("fp32")
+    limits = replace(
+        usual, rel_l2_err=Fraction(tolerance), max_abs_err_rel=max(usual.max_abs_err_rel, Fraction(tolerance))
+    )
+    for trial in trials_of("gemm"):
+        case = Case(module, (128, 128, 256), "fp32", trial, 7, "cpu")
+        for part in range(trial.parts):
+            if part:
+                case.second()
+            wide = case.reference()
+            out, problem = produce(
+                module.launch, case.inputs, tuple(wide.shape), module.default_config((128,) * 3, "fp32")
+            )
+            problem = problem or case.judge(out, limits, wide).problem
+            if problem:
+                return f"{trial.name}: {problem}"
+    return ""
+
+
+def summary(lines: list[dict[str, object]]) -> dict[str, object]:
+    """Count what the run was made for: honest routes that were refused, and others that were not."""
+    known = [one for one in lines if one.get("expected") is not None and "gates" in one]
+    refused = [f"{one['route']} at {one['tolerance']}" for one in known if one["expected"] and one["refused_by"]]
+    passed = [f"{one['route']} at {one['tolerance']}" for one in known if not one["expected"] and not one["refused_by"]]
+    other = [
+        f"{one['route']} at {one['tolerance']}: {one['refused_by']}"
+        for one in known
+        if one["refused_by"] not in ([], ["correctness"])
+    ]
+    return {"judged": len(known), "of": len(lines), "honest_refused": refused, "wrong_accepted": passed,
+            "refused_by_other_gates": other}  # fmt: skip
 
 
 def main() -> None:
-    """Judge each route and write a line as soon as it is known."""
+    """Judge each route at each tolerance and write a line as soon as it is known; none begins after the budget."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out", default="fp32_routes.jsonl")
+    parser.add_argument("--emulate", action="store_true", help="say what the check says of each in the interpreter")
     parser.add_argument("--platform", default="H200_SXM")
-    parser.add_argument("--shape", default="4096x4096x4096")
-    parser.add_argument("--tolerance", default="0.01")
+    parser.add_argument("--shape", default="2048x2048x2048")
+    parser.add_argument("--tolerance", nargs="+", default=["0.01", "0.0001"])
+    parser.add_argument("--budget-s", type=float, default=170.0)
     args = parser.parse_args()
+    if args.emulate:
+        with tempfile.TemporaryDirectory() as name:
+            for route, tolerance in product(ROUTES, args.tolerance):
+                print(tolerance, route, emulated(route, tolerance, Path(name)) or "accepted", flush=True)
+        return
+    ends, lines = time.monotonic() + args.budget_s, []
     with tempfile.TemporaryDirectory() as name, Path(args.out).open("a", encoding="utf-8") as out:
         for route in ROUTES:
-            line = json.dumps(judged(route, args.platform, args.shape, args.tolerance, Path(name)))
-            out.write(line + "\n")
-            out.flush()
-            print(line[:700], flush=True)
+            for tolerance in args.tolerance:
+                if time.monotonic() > ends:
+                    found: dict[str, object] = {"route": route, "tolerance": tolerance, "left_out": "budget"}
+                else:
+                    found = judged(route, args.platform, args.shape, tolerance, Path(name))
+                lines.append(found)
+                out.write(json.dumps(found) + "\n")
+                out.flush()
+                print(json.dumps(found)[:700], flush=True)
+        out.write(json.dumps({"summary": summary(lines)}) + "\n")
+    print(json.dumps(summary(lines), indent=1))
 
 
 if __name__ == "__main__":

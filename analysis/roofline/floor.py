@@ -1,24 +1,28 @@
 """Floors: a time below which a result of a product is impossible, whichever arithmetic computed it.
 
 A roof is what the declared arithmetic reaches on the declared engine. A floor has to hold for every route that the
-check could accept: a product of fp32 matrices may run on matrix engines in tf32, fp16 or bf16, and two levels of
-Strassen's algorithm leave (7/8)² of its operations.
+check could accept: a product of fp32 matrices may run on matrix engines in tf32, fp16, bf16 or slices of int8, and two
+levels of Strassen's algorithm leave (7/8)² of its operations. The target is neither: a share of the roof.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+from kopt_kb.analysis.roofline.admissible import accepted_routes
+from kopt_kb.analysis.roofline.rates import HighestRate, highest_rate
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import dtype_of
+from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.quantity.readable import said
+from kopt_kb.wiki.arithmetic import ArithmeticRoute, arithmetic_routes
 from kopt_kb.wiki.registry import Platform
-from kopt_kb.wiki.row import Row
 
-__all__ = ["ComputeFloor", "compute_floor", "multiplied"]
+__all__ = ["ComputeFloor", "Floor", "compute_floor", "last_cache", "multiplied", "work_floor"]
 
 STRASSEN = Fraction(7, 8) ** 2
 """Share of 2mnk operations that two levels of Strassen's algorithm leave; nobody ships more of them."""
@@ -29,28 +33,51 @@ _WHOLE = ("gemm", "batched_gemm")
 _PRODUCTS = (*_WHOLE, "gemm_bias_act", "grouped_gemm", "attention")
 """Operations whose work on the matrix engine is products of dense matrices."""
 
-_WIDE_BITS = 16
-"""Wider storage may not be rounded to fewer bits in one product: the gate on machine code refuses it."""
+_NO_PRODUCT = (
+    "no product of dense matrices is known in it: convolutions, vector, sparse and triangular work have no floor of "
+    "arithmetic"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ComputeFloor(Wire):
-    """The least time of the products of a work.
+    """The time below which the products of a work are impossible.
 
     Attributes:
-        seconds: Exact.
-        route: The fastest arithmetic that the check could accept, with its rate.
+        seconds: Exact; None where the work has no such floor.
+        route: The fastest arithmetic that the check could accept, with its rate; without a floor, why there is none.
         citations: The rows that it rests on.
+        missing: Rows whose value nobody says and without which there is no floor.
     """
 
-    WIRE: ClassVar = ("seconds=_seconds", "route", "citations")
-    seconds: Fraction
+    WIRE: ClassVar = ("seconds=_seconds", "route", "citations", "missing")
+    seconds: Fraction | None
     route: str
-    citations: tuple[str, ...]
+    citations: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
-    def _seconds(self) -> float:
-        return float(self.seconds)
+    def _seconds(self) -> float | None:
+        return None if self.seconds is None else float(self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor(Wire):
+    """The time below which a result of a work is impossible: the longer of what its bytes and its products take.
+
+    Attributes:
+        seconds: As a float; `kb` judges the exact value.
+        by: `bytes` or `products`.
+        route: What takes it: the bandwidth of device memory, or the fastest arithmetic that the check could accept.
+        citations: The rows that it rests on.
+        products: The floor of its products by itself, or why it has none.
+    """
+
+    seconds: float
+    by: Literal["bytes", "products"]
+    route: str
+    citations: tuple[str, ...]
+    products: ComputeFloor
 
 
 def multiplied(work: Work) -> int:
@@ -60,56 +87,69 @@ def multiplied(work: Work) -> int:
     return sum(one.useful.value for one in work.flops if work.op in _WHOLE or one.engine == "matrix")
 
 
-def compute_floor(work: Work, platform: Platform) -> ComputeFloor | None:
-    """Return the least time of the products of a work on a product.
+def compute_floor(work: Work, platform: Platform, tolerance: Tolerance | None = None) -> ComputeFloor:
+    """Return the floor of the products of a work on a product.
 
-    None for work without products of dense matrices (convolutions, vector work, what a problem's reference was seen to
-    do), and where the rate of a route is UNKNOWN.
+    Args:
+        work: Convolutions, vector work and what a problem's reference was seen to do have none.
+        platform: Whose rates are taken, at its highest clock. A route whose rate nobody says could be the fastest:
+            then there is no floor, and the row is named.
+        tolerance: Of the check; None: the package's own of the storage type.
     """
     amount = multiplied(work)
     if not amount:
-        return None
-    fp16 = platform.rows("peak_compute", dtype="fp16", engine="matrix", sparsity="dense")
-    if not fp16 or any(row.kind == "unknown" for row in fp16):
-        return None
-    rates = [
-        (rate * Fraction(1, _products(row, work.dtype)), row)
-        for row in platform.rows("peak_compute", sparsity="dense")
-        if _products(row, work.dtype) and (rate := _at_most(platform, row)) is not None
-    ]
-    if not rates:
-        return None
-    rate, row = max(rates, key=lambda one: one[0])
-    value = platform.quantity(row)
-    cited = value.citation_texts if isinstance(value, Quantity) else ()
-    axes = dict(row.axes)
-    count = "" if (products := _products(row, work.dtype)) == 1 else f"{products} products of "
-    route = f"{count}{axes['dtype']} {axes['engine']}, {row.value} {row.unit}, highest clock, two levels of Strassen"
-    return ComputeFloor(amount * STRASSEN / rate, route, cited)
+        return ComputeFloor(None, _NO_PRODUCT)
+    routes = accepted_routes(arithmetic_routes(platform.wiki), work, tolerance or tolerance_of(work.dtype))
+    if not routes:
+        return ComputeFloor(None, f"the wiki has no route for {work.dtype}")
+    rates = {dtype: highest_rate(platform, dtype) for dtype in dict.fromkeys(one.dtype for one in routes)}
+    missing = tuple(sorted(one for one in rates.values() if isinstance(one, str)))
+    if missing:
+        return ComputeFloor(None, f"UNKNOWN: {', '.join(missing)}", missing=missing)
+    known = {dtype: rate for dtype, rate in rates.items() if isinstance(rate, HighestRate)}
+    timed = [(_seconds(one, known), one) for one in routes if one.dtype in known]
+    if not timed:
+        return ComputeFloor(None, f"no route for {work.dtype} runs on {platform.id}")
+    (cost, narrow), best = min(timed, key=lambda each: (each[0][0], dtype_of(each[1].dtype).bits))
+    rate = known[best.dtype]
+    rest = f", all but the first at {narrow.text}" if narrow is not None else ""
+    text = f"{best.words} ({best.name}) at {rate.text}{rest}, highest clock, two levels of Strassen"
+    return ComputeFloor(amount * STRASSEN * cost, text, (*rate.citations, *best.citations))
 
 
-def _products(row: Row, storage: str) -> int:
-    """Return how many products of a row's type stand for one of the storage type at least; 0 where none can."""
-    bits, stored = dtype_of(dict(row.axes)["dtype"]).bits, dtype_of(storage).bits
-    if bits >= min(stored, _WIDE_BITS):
-        return 1
-    if stored <= _WIDE_BITS:
-        return 0
-    return 2 if 2 * bits >= _WIDE_BITS else 0  # slices: 16 bits of one operand at the least
+def _seconds(route: ArithmeticRoute, rates: dict[str, HighestRate]) -> tuple[Fraction, HighestRate | None]:
+    """Return seconds an operation: corrections of a split product may run in a narrower type, where that is faster."""
+    own, bits = rates[route.dtype], dtype_of(route.dtype).bits
+    faster = [one for dtype, one in rates.items() if dtype_of(dtype).bits < bits and one.per_s > own.per_s]
+    narrow = max(faster, key=lambda one: one.per_s, default=None) if route.cost > 1 else None
+    return 1 / own.per_s + (route.cost - 1) / (narrow or own).per_s, narrow
 
 
-def _at_most(platform: Platform, row: Row) -> Fraction | None:
-    """Return the rate of a row at the highest documented clock; as printed where a clock is not known."""
-    value = platform.quantity(row)
-    if not isinstance(value, Quantity):
-        return None
-    axes = dict(row.axes)
-    own = _clocks(platform, axes.get("clock", "unstated"), axes["engine"])
-    highest = _clocks(platform, "max", axes["engine"])
-    scale = max(highest) / min(own) if own and highest and axes["clock"] != "unstated" else Fraction(1)
-    return value.si * max(scale, Fraction(1))
+def work_floor(work: Work, platform: Platform, tolerance: Tolerance | None = None) -> Floor | None:
+    """Return the floor of a work whose inputs begin in device memory; None where nothing is known.
+
+    Args:
+        work: Bytes that it writes count as far as the last cache can't keep them.
+        platform: Documented bandwidth, last cache and rates.
+        tolerance: Of the check; None: the package's own of the storage type.
+    """
+    products = compute_floor(work, platform, tolerance)
+    found: list[tuple[Fraction, Floor]] = []
+    if products.seconds is not None:
+        one = Floor(float(products.seconds), "products", products.route, products.citations, products)
+        found.append((products.seconds, one))
+    rate = platform.get("memory_bandwidth")
+    if isinstance(rate, Quantity):
+        kept = last_cache(platform)
+        seconds = work.moved_at_least(kept) / rate.si
+        words = "" if not kept else ", writes that the last cache may keep left out"
+        text = f"bytes of dram at {said(rate)}{words}"
+        found.append((seconds, Floor(float(seconds), "bytes", text, rate.citation_texts, products)))
+    return max(found, key=lambda one: one[0])[1] if found else None
 
 
-def _clocks(platform: Platform, kind: str, engine: str) -> list[Fraction]:
-    rows = [row for row in platform.rows("sm_clock", **{"class": kind}) if dict(row.axes)["ops"] in {"all", engine}]
-    return [value.si for row in rows if isinstance(value := platform.quantity(row), Quantity)]
+def last_cache(platform: Platform) -> Fraction:
+    """Return the capacity of the last cache in bytes, of the whole chip where that is larger; 0 where it is unknown."""
+    rows = [row for row in platform.sheet.chosen().values() if row.metric in {"llc_capacity", "l2_capacity"}]
+    values = [platform.quantity(row) for row in rows]
+    return max((one.si for one in values if isinstance(one, Quantity)), default=Fraction(0))

@@ -1,4 +1,4 @@
-"""What a roofline means in seconds: least time, time at the target, and how far a measured time is from both.
+"""What a roofline means in seconds: time at each roof, the floor, time at the target, and a measured time against them.
 
 People hold a latency in the hand. Launch time, the size of the L2 and the best bandwidth or rate that anybody measured
 say how far the roof itself can be trusted for a work.
@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.ceilings import best_bandwidth, best_known, pattern_of
-from kopt_kb.analysis.roofline.floor import compute_floor
+from kopt_kb.analysis.roofline.floor import Floor, work_floor
 from kopt_kb.analysis.roofline.roofline import LEVELS, Roofline
 from kopt_kb.analysis.roofline.shortest import ShortestTime, shortest_time, target_s
 from kopt_kb.base.wire import Wire
+from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
 from kopt_kb.quantity.readable import duration, said
 from kopt_kb.wiki.registry import Platform
@@ -25,18 +26,18 @@ __all__ = [
     "RoofTime",
     "RooflineInTime",
     "RooflinesInTime",
-    "floor_of",
     "reach",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class RoofTime(Wire):
-    """The least time under one basis of the roofs.
+    """The time at one basis of the roofs: what the declared arithmetic takes at least on the declared engine.
 
     Attributes:
-        basis: `documented`, `measured` (by ourselves), `vendor_measured` (where nothing is documented), `reachable`
-            (the best that anybody measured of the roof that binds), or `floor` (whichever arithmetic and cache).
+        basis: `documented`, `measured` (by ourselves), `vendor_measured` (where nothing is documented) or `reachable`
+            (the best that anybody measured of the roof that binds). Other arithmetic than the declared may beat each;
+            what nothing beats is the floor.
         roof: The roof that binds, as printed.
         citations: The rows that its value rests on.
     """
@@ -95,7 +96,7 @@ class Reach(Wire):
     cache: str | None
     measured: tuple[MeasuredReach, ...]
     warnings: tuple[str, ...]
-    floor: RoofTime | None = None
+    floor: Floor | None = None
 
     def of(self, basis: str) -> RoofTime | None:
         """Return the least time of a basis, None when there is none."""
@@ -137,13 +138,17 @@ class RooflinesInTime(Wire):
     rooflines: tuple[RooflineInTime, ...]
 
 
-def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = ()) -> Reach:
+def reach(
+    found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (), tolerance: Tolerance | None = None
+) -> Reach:
     """Return a roofline in seconds.
 
     Args:
         found: Of this platform.
         platform: Whose launch time, caches and measurements are looked up.
         measured_s: Times of the same work, in seconds.
+        tolerance: Of the check that a result has to pass, which says how fast arithmetic may be; None: the package's
+            own of the storage type.
     """
     least = tuple(filter(None, (_least(found, basis) for basis in ("documented", "measured"))))
     best = _reachable(found, platform)
@@ -164,7 +169,7 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
         cache,
         judged,
         warnings,
-        floor_of(found, platform),
+        work_floor(found.work, platform, tolerance),
     )
 
 
@@ -181,27 +186,6 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
         return None
     word = "vendor_measured" if ceiling.is_vendors else basis
     return RoofTime(word, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
-
-
-def floor_of(roofline: Roofline, platform: Platform) -> RoofTime | None:
-    """Return the longest of what the products and the bytes of a work take at least, caches cold."""
-    found = []
-    products = compute_floor(roofline.work, platform)
-    if products is not None:
-        found.append(RoofTime("floor", products.route, float(products.seconds), products.citations))
-    rate = roofline.memory.documented
-    if isinstance(rate, Quantity):
-        kept = last_cache(platform)
-        seconds = float(roofline.work.moved_at_least(kept) / rate.si)
-        words = "" if not kept else ", writes in the last cache left out"
-        found.append(RoofTime("floor", f"bytes of dram at {said(rate)}{words}", seconds, rate.citation_texts))
-    return max(found, key=lambda one: one.seconds, default=None)
-
-
-def last_cache(platform: Platform) -> Fraction:
-    """Return the capacity of the last cache, in bytes; 0 where it is unknown."""
-    values = [platform.quantity(row) for metric in ("llc_capacity", "l2_capacity") for row in platform.rows(metric)]
-    return max((one.si for one in values if isinstance(one, Quantity)), default=Fraction(0))
 
 
 def _best(roofline: Roofline, platform: Platform) -> Quantity | None:

@@ -66,8 +66,11 @@ def _verdict(roofline: Roofline, times: Reach | None) -> list[tuple[str, CellTex
         rows.append((f"attainable, {attainable_words(basis)}", shown))
     if times is None:
         return rows
-    least = [(basis_name(one.basis), Cell(duration(one.seconds), one.roof, one.citations)) for one in times.least]
-    rows += [(f"least time, {name}", cell) for name, cell in least]
+    rows += [
+        (f"roof, {basis_name(one.basis)}", Cell(duration(one.seconds), one.roof, one.citations)) for one in times.least
+    ]
+    if times.floor is not None:
+        rows.append(("floor", Cell(duration(times.floor.seconds), times.floor.route, times.floor.citations)))
     rows.append(("time at the target", duration(times.target_s) if times.target_s is not None else "UNKNOWN"))
     return rows + [("measured", _measured(one)) for one in times.measured]
 

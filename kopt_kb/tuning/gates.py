@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.launch.candidate.job import JobKind
 from kopt_kb.launch.candidate.launcher_run import DID_ONCE, LauncherRun
@@ -17,7 +19,10 @@ from kopt_kb.tuning.parts import gate_named
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.floors import cache_bytes, floor_s
+from kopt_kb.workspace.targets.floors import cache_bytes, floor_s, floor_text
+
+if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.executed import ExecutedFloor
 
 __all__ = ["GateContext", "cache_bytes", "floor_s", "judge", "lint_kernel"]
 
@@ -40,6 +45,7 @@ class GateContext:
         lint: Judges a source that is no single kernel file; None: the lint of kernel files does.
         current: The round of the candidate.
         files: Path → text of the incumbent's files, and of the candidate's.
+        executed: Shape → the floor of its products by the machine code that was timed; empty where nobody reads that.
     """
 
     source: bytes
@@ -54,6 +60,7 @@ class GateContext:
     lint: Callable[[bytes], GateResult] | None = None
     current: Round | None = None
     files: Callable[[], tuple[Mapping[str, str], Mapping[str, str]]] = lambda: ({}, {})
+    executed: Callable[[], Mapping[str, ExecutedFloor]] = dict
 
 
 def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]]:
@@ -134,13 +141,40 @@ def _roofline(context: GateContext) -> _Judged:
     floors = floor_s(context.workspace, cold=context.cold)
     if not floors:
         return GateResult("roofline", "unavailable", "no floor is known"), ()
-    for shape, times in context.times().items():
-        fastest = min(times)
-        if fastest < floors.get(shape, 0.0):
-            took, least = duration(fastest), duration(floors[shape])
-            text = f"{shape} took {took}, less than the {least} that any route allows on documented rates: {_BELOW}"
+    fastest = {shape: min(times) for shape, times in context.times().items()}
+    for shape, seconds in fastest.items():
+        if seconds < floors.get(shape, 0.0):
+            took, least = duration(seconds), duration(floors[shape])
+            route = floor_text(context.workspace, shape, floors[shape])
+            text = f"{shape} took {took}, less than its floor of {least} ({route}): {_BELOW}"
             return GateResult("roofline", "fail", text), ()
-    return GateResult("roofline", "pass"), ()
+    return _by_machine_code(context, fastest), ()
+
+
+def _by_machine_code(context: GateContext, fastest: Mapping[str, float]) -> GateResult:
+    """Hold times above the floor against what the timed code can do, and name what ran where a time is below a roof."""
+    executed, said = context.executed(), []
+    roofs = {one.shape: one for one in context.workspace.rooflines}
+    for shape, seconds in fastest.items():
+        found, roof = executed.get(shape), roofs.get(shape)
+        if found is None:
+            continue
+        if found.seconds is not None and seconds < found.seconds:
+            took, least = duration(seconds), duration(float(found.seconds))
+            text = f"{shape} took {took}, less than the {least} that its code ({found.engine}) takes: {_BELOW}"
+            return GateResult("roofline", "fail", text)
+        above = (
+            []
+            if roof is None
+            else [one.name for one in roof.ceilings if one.is_engine and _beaten(roof, one.name, seconds)]
+        )
+        said += [f"{shape}: {found.engine} ran, the {name} roof does not bind" for name in above]
+    return GateResult("roofline", "pass", "; ".join(said))
+
+
+def _beaten(roof: RecordedRoofline, name: str, seconds: float) -> bool:
+    least = roof.least_s(name, "documented")
+    return least is not None and seconds < least
 
 
 _BELOW = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from kopt_kb.tuning.decision import GateResult
 from kopt_kb.workspace.journal.campaign_events import Invocation, PlanMade
 
 if TYPE_CHECKING:
+    from kopt_kb.analysis.roofline.executed import ExecutedFloor
+    from kopt_kb.problem.work import Work
     from kopt_kb.tuning.environment import ProductOf
     from kopt_kb.tuning.evidence import IsaEvidence
     from kopt_kb.tuning.project import ProjectAdapter
@@ -82,6 +84,7 @@ class CampaignOptions:
     Attributes:
         resources: Judges a source against sourced limits without a GPU.
         instructions: Scans the code that a source compiles to, against the ISA targets.
+        executed: Returns shape → what the machine code of a source allows its work, of shapes whose code is read.
         pruning: Target and sourced limits by which searches prune; None: they measure whatever they ask for.
         platform: The product, against whose roofs profiles are judged.
         product_of: Finds the product of a device's name; without it nobody looks whether the device is the right one.
@@ -94,6 +97,7 @@ class CampaignOptions:
 
     resources: SourceGate | None = None
     instructions: Callable[[bytes, float], IsaEvidence | None] | None = None
+    executed: Callable[[bytes, Mapping[str, Work]], Mapping[str, ExecutedFloor]] | None = None
     pruning: PruningRules | None = None
     platform: Platform | None = None
     product_of: ProductOf | None = None

@@ -14,6 +14,7 @@ from kopt_kb.launch.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.launch.record.source import NOT_REPLAYED
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
+from kopt_kb.tuning.executed import executed_floors
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, winner_of
 from kopt_kb.tuning.launcher_gate import launcher_event, launcher_word, timed_runs
@@ -254,8 +255,9 @@ class RoundWork:
             return state.files_of(incumbent), state.files_of(source)
 
         return GateContext(
-            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files
-        )
+            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files,
+            partial(executed_floors, state, options, source),
+        )  # fmt: skip
 
     def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
         """Return what judges a source that is no single kernel file; caches it leaves to a gate that judges them."""

@@ -12,6 +12,7 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.doors.absent import absent_pack
 from kopt_kb.doors.table import behind
 from kopt_kb.wiki.announced import LIST, list_faults
+from kopt_kb.wiki.arithmetic import ROUTES
 from kopt_kb.wiki.faults import Fault
 from kopt_kb.wiki.footnotes import days_to_come
 from kopt_kb.wiki.knowledge import FOLDERS, KnowledgePage, expired, page_faults, read_knowledge
@@ -93,7 +94,13 @@ def render_index(wiki: Wiki) -> str:
             ),
         ),
     ]
-    for title, folder in (("Targets", "targets"), ("Measured", "measured"), ("Counters", "counters"), *_KNOWLEDGE):
+    for title, folder in (
+        ("Targets", "targets"),
+        ("Measured", "measured"),
+        ("Counters", "counters"),
+        ("Routes", "routes"),
+        *_KNOWLEDGE,
+    ):
         pages = wiki.pages(folder) if (wiki.root / folder).is_dir() else []
         if pages:
             lines += [f"## {title}", "", *(f"- {_link(path)}" for path in pages), ""]
@@ -186,6 +193,16 @@ def _unread_pages(wiki: Wiki, report: _Draft) -> None:
             report.faults += page.faults
 
 
+def _check_routes(wiki: Wiki, report: _Draft) -> None:
+    """The page of routes is in the same grammar as that of a product, and belongs to none."""
+    sheet = wiki.common(ROUTES)
+    if sheet is not None:
+        report.pages += 1
+        report.faults += sheet.faults
+        report.checks += sheet.checks
+        _count(sheet, report)
+
+
 def _check_knowledge(wiki: Wiki, report: _Draft) -> None:
     paths = [path for folder in FOLDERS for path in wiki.pages(folder)]
     exists = {p.relative_to(wiki.root).as_posix() for p in wiki.root.rglob("*.md")} if paths else set()
@@ -202,7 +219,7 @@ def _knowledge(wiki: Wiki) -> list[KnowledgePage]:
     return [read_knowledge(wiki.read(path) or b"", path, wiki.targets, wiki.backends) for path in paths]
 
 
-_PLACES = ("hardware", "targets", "measured", "counters", *FOLDERS)
+_PLACES = ("hardware", "targets", "measured", "counters", ROUTES.partition("/")[0], *FOLDERS)
 
 
 def _check_strays(wiki: Wiki, report: _Draft) -> None:
@@ -231,6 +248,7 @@ def check_wiki(wiki: Wiki) -> WikiReport:
         if page.front.get("target") not in used:
             report.faults += page.faults
     _unread_pages(wiki, report)
+    _check_routes(wiki, report)
     _check_knowledge(wiki, report)
     _check_strays(wiki, report)
     _check_index(wiki, report)

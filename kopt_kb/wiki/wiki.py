@@ -15,6 +15,8 @@ from kopt_kb.wiki.places import packaged_root
 from kopt_kb.wiki.sheet import MAX_BYTES, Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kopt_kb.wiki.page import Page
 
 __all__ = [
@@ -166,16 +168,27 @@ class Wiki:
         target_path = f"targets/{identity.target}.md"
         measured_path = f"measured/{identity.platform.lower()}.md"
         parts = {path: self.read(path) for path in (identity.path, target_path, measured_path)}
-        key = cache.digest(
-            *(content if content is not None else b"-" for content in parts.values()), identity.path.encode()
-        )
+        sheet = self._compiled(parts, lambda: self._compile(identity.path, target_path, measured_path))
+        self._sheets[identity.path] = sheet
+        return sheet
+
+    def common(self, path: str) -> Sheet | None:
+        """Return the compiled sheet of a page that is of no one product, such as that of routes; None without it."""
+        content = self.read(path)
+        if content is not None and path not in self._sheets:
+            self._sheets[path] = self._compiled({path: content}, lambda: self._compile(path))
+        return self._sheets.get(path)
+
+    def _compiled(self, parts: dict[str, bytes | None], compile_pages: Callable[[], Sheet]) -> Sheet:
+        """Return the sheet of these pages, the first of which is its own, from the cache or compiled."""
+        own = next(iter(parts))
+        key = cache.digest(*(content if content is not None else b"-" for content in parts.values()), own.encode())
         there = tuple(path for path, content in parts.items() if content is not None)
         sheet = self._stored(key, there) if self.use_cache else None
         if sheet is None:
-            sheet = self._compile(identity, target_path, measured_path)
+            sheet = compile_pages()
             if self.use_cache:
                 cache.store(key, sheet.to_cache())
-        self._sheets[identity.path] = sheet
         return sheet
 
     def _stored(self, key: str, paths: tuple[str, ...]) -> Sheet | None:
@@ -187,12 +200,13 @@ class Wiki:
         except (TypeError, ValueError, KeyError, AttributeError, LookupError):
             return None
 
-    def _compile(self, identity: Identity, target_path: str, measured_path: str) -> Sheet:
+    def _compile(self, path: str, target_path: str = "", measured_path: str = "") -> Sheet:
         from kopt_kb.wiki.merge import build_sheet
         from kopt_kb.wiki.page import Page
 
-        own = self.page(identity.path) or Page(identity.path)
-        if self.read(target_path) is None:
-            own.fault("WK103", 1, f"target {identity.target!r} has no page", f"write targets/{identity.target}.md")
-        more = [page for page in (self.page(measured_path),) if page is not None]
-        return build_sheet(own, self.page(target_path), more)
+        own = self.page(path) or Page(path)
+        if target_path and self.read(target_path) is None:
+            target = target_path.removeprefix("targets/").removesuffix(".md")
+            own.fault("WK103", 1, f"target {target!r} has no page", f"write {target_path}")
+        more = [page for page in (self.page(measured_path) if measured_path else None,) if page is not None]
+        return build_sheet(own, self.page(target_path) if target_path else None, more)

@@ -144,7 +144,7 @@ def _fill(
         aim = task.aim if parse_performance_target(task.aim) is not None else ""
         share = f"the performance target {aim}, a share of the documented roof" if aim else "0.9 x the roof"
         reason = f"{share} of each shape's bound, computed from the registered rows"
-        bounds = TimeBounds.of(product, found)
+        bounds = TimeBounds.of(product, found, task.problem.tolerance)
         made = target_set(task.problem, found, reason=reason, by="kb init", aim=aim, bounds=bounds)
         last = journal.append("target_set", made)
         layout.readme.write_bytes(new_readme(fold(journal.events, store.get), task.notes))

@@ -12,6 +12,7 @@ from kopt_kb.analysis.roofline.shortest import ShortestTime, shortest_time, targ
 from kopt_kb.analysis.roofline.targets import TARGET_FACTOR, Aim, RoofTarget
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Quantity, Unknown
 from kopt_kb.wiki.apart import apart
@@ -48,19 +49,19 @@ class TimeBounds:
 
     Attributes:
         shortest: Shapes whose target is shorter than this have no condition.
-        floors: The least time of the products of each shape, in order; None for shapes without any.
+        floors: The floor of the products of each shape, in order, or why a shape has none.
         wiki: Where the rows were read, where that is not the packaged wiki.
     """
 
     shortest: ShortestTime
-    floors: tuple[ComputeFloor | None, ...]
+    floors: tuple[ComputeFloor, ...]
     wiki: str = ""
 
     @classmethod
-    def of(cls, platform: Platform, found: Iterable[Roofline]) -> TimeBounds:
-        """Return the bounds of each shape on a product."""
-        floors = tuple(compute_floor(one.work, platform) for one in found)
-        return cls(shortest_time(platform), floors, apart(platform))
+    def of(cls, platform: Platform, found: Iterable[Roofline], tolerance: Tolerance) -> TimeBounds:
+        """Return the bounds of each shape on a product, for a check of this tolerance."""
+        floors = (compute_floor(one.work, platform, tolerance) for one in found)
+        return cls(shortest_time(platform), tuple(floors), apart(platform))
 
 
 def rooflines(
@@ -162,7 +163,7 @@ def target_set(
     if bounds is not None:
         floors = zip(problem.shapes, bounds.floors, strict=True)
         work |= {"wiki": bounds.wiki} if bounds.wiki else {}
-        work["floors"] = {format_shape(shape): None if one is None else one.to_json() for shape, one in floors}
+        work["floors"] = {format_shape(shape): one.to_json() for shape, one in floors}
     if short and bounds is not None:
         work["too_short"] = {"shapes": short, "than": bounds.shortest.what}
     return events.TargetSet(

@@ -178,7 +178,7 @@ def set_targets(
         if missing:
             raise missing[0].error()
         old = {key: row.placeholder for key, row in state.unknown.items() if row.placeholder}
-        earlier, bounds = state.targets_seq or None, TimeBounds.of(product, found)
+        earlier, bounds = state.targets_seq or None, TimeBounds.of(product, found, problem.tolerance)
         made = target_set(problem, found, reason=reason, by=by, supersedes=earlier, aim=words, bounds=bounds)
         made = replace(made, work={**made.work, "problem": problem.to_json()})
         if new.framework:

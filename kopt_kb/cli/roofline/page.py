@@ -46,7 +46,7 @@ def roofline_page(
     """
     shown = timed[: level.rows]
     rows = [row for one in shown for row in _rows(one)]
-    head = ("product", "shape", "bound", "target", "least time", "at the target", "measured")
+    head = ("product", "shape", "bound", "target", "at the roof", "at the target", "measured")
     lead: list[PageBlock] = [TableBlock("Verdicts", head, tuple(rows), frozenset({4, 5, 6}))]
     if len(timed) > len(shown):
         lead.append(Cell(f"{len(timed) - len(shown)} more rooflines are left out; --json has all.", tone="warn"))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kopt_kb.analysis.roofline.basis import attainable_words, basis_name, basis_words, roof_words
-from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach, RooflineInTime, RoofTime
+from kopt_kb.analysis.roofline.floor import Floor
+from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach, RooflineInTime
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.time_view import time_view
 from kopt_kb.cli.kit.output import table
@@ -100,14 +101,15 @@ def _verdict(roofline: Roofline, times: Reach) -> list[str]:
     target = roofline.target
     at = "" if times.target_s is None else f", {duration(times.target_s)}"
     lines.append(f"target      {target.line()}{at}  ({_basis(target.factor, target.basis, target.name)})")
-    heads = ["least time", *[""] * len(times.least)]
+    heads = ["roof", *[""] * len(times.least)]
     lines += [
         f"{head:<10}  {duration(each.seconds)}  ({_BASES[each.basis]}, {each.roof})"
         for head, each in zip(heads, times.least, strict=False)
     ]
     floor = times.floor
     if floor is not None:
-        lines.append(f"floor       {duration(floor.seconds)}  ({floor.roof})")
+        lines.append(f"floor       {duration(floor.seconds)}  ({floor.route})")
+        lines += [f"            of its products none: {floor.products.route}"] if floor.products.missing else []
     lines += [f"measured    {_judged(each, floor)}" for each in times.measured]
     lines += [f"warning     {text}" for text in times.warnings]
     for basis, value in roofline.attainable.items():
@@ -121,7 +123,7 @@ def _basis(share: object, basis: str, name: str) -> str:
     return f"{share if isinstance(share, str) else format_exact(share)} x {basis_words(basis)} {name}"  # type: ignore[arg-type]
 
 
-def _judged(reach: MeasuredReach, floor: RoofTime | None) -> str:
+def _judged(reach: MeasuredReach, floor: Floor | None) -> str:
     rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit.replace('FLOP/s', 'FLOPS'))}"
     if reach.share is None or reach.gap_s is None:
         return f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN"
@@ -145,9 +147,9 @@ def compared(rooflines: Sequence[RooflineInTime]) -> str:
     for one in rooflines:
         rows += _compared_rows(one, timed=timed)
     first = rooflines[0].found.work
-    lines = [f"{first.op or 'work'} {first.dtype}: least times, and the time at the target", "", table(rows), ""]
+    lines = [f"{first.op or 'work'} {first.dtype}: times at the roof, and at the target", "", table(rows), ""]
     lines += [
-        "documented, measured: least time under the documented roof, and under ours where the wiki has one",
+        "documented, measured: time at the documented roof, and at ours where the wiki has one",
         "reachable: by the best rate that anybody measured of the roof that binds; basis: the roof of the target",
     ]
     lines += (

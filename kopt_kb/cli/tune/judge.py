@@ -179,8 +179,10 @@ def gated(
         shapes = tuple(map(format_shape, problem.shapes))
         how = store.get(problem.own.reference) if problem.own is not None else b""
         made = partial(executor.recorded, shapes=shapes, dtype=problem.dtype, problem=how)
-        gate = RecordGate(made, limits_of(platform), problem.dtype)
-        return replace(options, resources=gate, instructions=gate.instructions, pruning=rules)
+        operands = str(dict(problem.options).get("operands", "tolerance"))
+        gate = RecordGate(made, limits_of(platform), problem.dtype, operands, platform)
+        read = replace(options, instructions=gate.instructions, executed=gate.executed)
+        return replace(read, resources=gate, pruning=rules)
     compiled = ResourceGate(platform, problem.shapes, problem.dtype)
     return replace(options, resources=compiled, instructions=compiled.instructions, pruning=rules)
 

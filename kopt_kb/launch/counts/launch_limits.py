@@ -6,10 +6,10 @@ threads and dynamic shared memory in the launch.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from kopt_kb.analysis.ir.machine.model import IsaScan
+from kopt_kb.analysis.ir.machine.operands import operand_types
 from kopt_kb.analysis.occupancy.limits import Limits, Resources
 from kopt_kb.analysis.occupancy.occupancy import occupancy
 from kopt_kb.launch.cuda.cubin import CubinKernel, read_cubin
@@ -18,9 +18,9 @@ from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["launch_refusal", "narrow_matrix"]
 
-_NARROW = re.compile(r"(?:UTC)?(?:[IBQO]G?MMA|OMMA)")
-"""Matrix instructions on operands of 8 bits or fewer: integers, bits, fp8, fp6 and fp4."""
 _WIDE_BITS = 16
+_HALVES = frozenset({"fp16", "bf16", "tf32"})
+_WIDE_FLOATS = frozenset({"fp32", "fp64"})
 
 
 def launch_refusal(record: LaunchRecord, code: Callable[[str], bytes], limits: Limits) -> str:
@@ -66,17 +66,28 @@ def _refusal(step: Launch, entry: CubinKernel, limits: Limits) -> str:
     return "" if fits.blocks_per_sm else f"fits no SM; {'; '.join(fits.refusals)}"
 
 
-def narrow_matrix(scans: Iterable[IsaScan], dtype: str) -> str:
+def narrow_matrix(scans: Iterable[IsaScan], dtype: str, operands: str = "tolerance") -> str:
     """Return the matrix instruction whose operands are narrower than the problem's allow, as found; empty without one.
 
-    Rounding the operands of a bf16 product to 8 bits passes many a tolerance. Problems that are stored in 8 bits or
-    fewer may use what they like.
+    Rounding the operands of a bf16 product to 8 bits passes many a tolerance, so storage of 16 bits is multiplied in 16
+    bits. Wider storage may be split or rounded as its tolerance accepts, in slices of int8 too, unless the problem says
+    otherwise; problems that are stored in 8 bits or fewer may use what they like.
+
+    Args:
+        scans: Instructions of the kernels that are launched.
+        dtype: Storage type of the problem.
+        operands: The problem's option of that name: `tolerance`, `16bit` or `storage`.
     """
     stored = format_of(dtype)
-    if stored is None or stored.bits < _WIDE_BITS:
+    if stored is None or stored.bits < _WIDE_BITS or (stored.bits > _WIDE_BITS and operands == "tolerance"):
         return ""
     for scan in scans:
-        for family in scan.matrix:
-            if _NARROW.fullmatch(family):
+        for spelling in scan.matrix_shapes:
+            family, types = spelling.partition(".")[0], operand_types(spelling)
+            if types and not set(types) & (_HALVES | _WIDE_FLOATS):
                 return f"{scan.kernel} uses {family}, whose operands have 8 bits or fewer, the problem's {stored.bits}"
+            if operands == "storage" and stored.bits > _WIDE_BITS and not set(types) & _WIDE_FLOATS:
+                return (
+                    f"{scan.kernel} uses {spelling}, whose operands are rounded; the problem asks for {dtype} products"
+                )
     return ""

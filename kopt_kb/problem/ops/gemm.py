@@ -17,6 +17,15 @@ CONTRACTION_OPTIONS = (
     Option("out_dtype", "dtype", "storage", "type of the result; narrow operands give bf16, integers int32"),
     Option("compute", "choice", "storage", "tf32 rounds fp32 operands", choices=("storage", "tf32"), counts=True),
     Option("engine", "choice", "auto", "engine that multiplies", choices=("auto", "matrix", "vector"), counts=True),
+    Option(
+        "operands",
+        "choice",
+        "tolerance",
+        "narrowest operands of a matrix instruction: what the tolerance accepts, of 16 bits, or as stored",
+        choices=("tolerance", "16bit", "storage"),
+        quiet=True,
+        counts=True,
+    ),
 )
 
 

@@ -76,7 +76,7 @@ def _floor(state: WorkspaceState, problem: Problem, shape: str, product: Platfor
     try:
         one = problem.with_shapes([shape])
         found = targets_now(one, product, factor_in_force(state), aim_in_force(state))
-        now = target_set(one, found, reason="audit", by="audit", bounds=TimeBounds.of(product, found))
+        now = target_set(one, found, reason="audit", by="audit", bounds=TimeBounds.of(product, found, one.tolerance))
         rows = {row.key: row for row in specs_registered(product, found, {}).rows}
         roofs = read_rooflines(now.work["rooflines"], where="audit")
         fresh = replace(state, problem=one, targets=now, rooflines=roofs, specs=rows)

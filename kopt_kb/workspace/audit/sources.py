@@ -61,7 +61,7 @@ def target_findings(state: WorkspaceState, platform: Platform, readme: str) -> I
     try:
         found = targets_now(problem, platform, factor_in_force(state), aim_in_force(state))
         short = too_short(state.targets)
-        bounds = TimeBounds.of(platform, found)
+        bounds = TimeBounds.of(platform, found, problem.tolerance)
         now = target_set(problem, found, reason="audit", by="audit", bounds=bounds if short else None)
     except KoptError as error:
         text = f"the targets can't be recomputed: {error.what} ({error.where})"
@@ -79,8 +79,8 @@ def target_findings(state: WorkspaceState, platform: Platform, readme: str) -> I
         yield from _target(shape, recorded.get(shape), fresh.get(shape), line_of(readme, f"| {shape} |"))
 
 
-def _differ(held: Fraction | None, fresh: ComputeFloor | None) -> bool:
-    return held != (None if fresh is None else Fraction(str(float(fresh.seconds))))
+def _differ(held: Fraction | None, fresh: ComputeFloor) -> bool:
+    return held != (None if fresh.seconds is None else Fraction(str(float(fresh.seconds))))
 
 
 def _target(shape: str, recorded: Target | None, fresh: Target | None, line: int) -> Iterator[AuditFinding]:

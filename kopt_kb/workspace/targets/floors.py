@@ -8,7 +8,7 @@ from fractions import Fraction
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["CACHES", "cache_bytes", "floor_s", "has_floors", "product_floor_s"]
+__all__ = ["CACHES", "cache_bytes", "floor_s", "floor_text", "has_floors", "product_floor_s"]
 
 CACHES = ("llc_capacity", "l2_capacity")
 """Metrics of the last cache."""
@@ -44,14 +44,28 @@ def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
 
 
 def product_floor_s(workspace: WorkspaceState, shape: str) -> Fraction | None:
-    """Return the recorded least time of the products of a shape; None where there is none."""
+    """Return the recorded floor of the products of a shape, in seconds; None where there is none."""
+    seconds = _recorded(workspace, shape).get("seconds")
+    return None if seconds is None else Fraction(str(seconds))
+
+
+def floor_text(workspace: WorkspaceState, shape: str, seconds: float) -> str:
+    """Return what a floor rests on: the route of its products, or bytes, and why products add nothing."""
+    route = str(_recorded(workspace, shape).get("route") or "documented rates")
+    products = product_floor_s(workspace, shape)
+    if products is not None and float(products) >= seconds:
+        return route
+    return f"bytes that device memory must move; products: {route}"
+
+
+def _recorded(workspace: WorkspaceState, shape: str) -> Mapping[str, object]:
     floors = workspace.targets.work.get("floors") if workspace.targets is not None else None
     held = floors.get(shape) if isinstance(floors, Mapping) else None
-    return Fraction(str(held["seconds"])) if isinstance(held, Mapping) else None
+    return held if isinstance(held, Mapping) else {}
 
 
 def _computed(workspace: WorkspaceState, roofline: RecordedRoofline) -> list[Fraction | None]:
-    """Return the least times of the arithmetic of a shape."""
+    """Return what the arithmetic of a shape takes at least."""
     if has_floors(workspace):
         return [product_floor_s(workspace, roofline.shape)]
     return [roofline.least_s(roof.name, "documented") for roof in roofline.ceilings if roof.is_engine]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from kopt_kb.analysis.roofline.reach import floor_of
+from kopt_kb.analysis.roofline.floor import work_floor
 from kopt_kb.analysis.roofline.recorded import read_rooflines
 from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.analysis.roofline.shortest import shortest_time
@@ -64,7 +64,7 @@ def _names(works: Sequence[Work]) -> list[str]:
 
 
 def _floor_s(found: Roofline, platform: Platform) -> float:
-    floor = floor_of(found, platform)
+    floor = work_floor(found.work, platform)
     return 0.0 if floor is None else floor.seconds
 
 

@@ -10,7 +10,7 @@ from kopt_kb.analysis.roofline.basis import attainable_words, basis_name, basis_
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.own import OwnProblem
 from kopt_kb.quantity import Exactness
-from kopt_kb.quantity.readable import reached
+from kopt_kb.quantity.readable import duration, reached
 from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
@@ -19,7 +19,7 @@ from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
-from kopt_kb.workspace.targets.floors import has_floors
+from kopt_kb.workspace.targets.floors import floor_s, floor_text, has_floors
 from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.blocks import render_block
 from kopt_kb.workspace.views.words import citation, is_second_edition, spec_line, unknown_in, unknown_words
@@ -213,8 +213,19 @@ def _shape_section(state: WorkspaceState, roofline: RecordedRoofline) -> list[st
         lines.append(
             f"- {_target_line(target, state)} = {_plain(target.factor)} x {basis_words(target.basis)} {target.name}"
         )
+    lines += _floor_lines(state, roofline.shape)
     lines += [f"- note: {note}" for note in roofline.notes]
     return [*lines, *_reachable_lines(state, roofline), *gap_lines(state, roofline.shape), ""]
+
+
+def _floor_lines(state: WorkspaceState, shape: str) -> list[str]:
+    """Return the time below which a result is refused, and what the arithmetic adds to it; nothing before floors."""
+    seconds = floor_s(state, cold=True).get(shape) if has_floors(state) else None
+    if seconds is None:
+        return []
+    return [
+        f"- floor: {duration(seconds)}, a shorter time is refused as impossible: {floor_text(state, shape, seconds)}"
+    ]
 
 
 def _reachable_lines(state: WorkspaceState, roofline: RecordedRoofline) -> list[str]:

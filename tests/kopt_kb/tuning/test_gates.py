@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from kopt_kb.analysis.roofline.executed import executed_floor
 from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.problem.problem import Problem
+from kopt_kb.problem.tolerances import tolerance_of
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.gates import GateContext, floor_s, judge, lint_kernel
 from kopt_kb.tuning.jobs import Ran
@@ -107,7 +111,7 @@ def test_faster_than_the_floor_fails(workspace: Workspace) -> None:
     found = judge("roofline", context(workspace, ran, {"8192x4096": [2 * floor, 0.99 * floor]}))[0]
     assert found.result == "fail"
     assert "the work is counted wrongly (options or shape of the problem)" in found.reason
-    assert "`kb roofline` cites" in found.reason and " us, less than the " in found.reason
+    assert "`kb roofline` cites" in found.reason and " us, less than its floor of " in found.reason
     assert judge("roofline", context(workspace, ran, {"8192x4096": [1e-9]}, simulated=True))[0].result == "pass"
 
 
@@ -138,3 +142,23 @@ def test_vector_work_and_convolutions_have_the_floor_of_their_bytes(tmp_path: Pa
     assert memory is not None and floor_s(state, cold=True)["64x256x56x56"] <= float(
         one.least_s("dram", "documented") or 0
     )
+
+
+def test_a_time_between_floor_and_roof_is_explained_by_what_ran(tmp_path: Path) -> None:
+    """Three tf32 products at KernelBench's 1e-2: passed by name; faster than the types of its code allow: refused."""
+    tolerance = replace(tolerance_of("fp32"), rel_l2_err=Fraction(1, 100))
+    problem = Problem.of("gemm", ["4096x4096x4096"], "fp32", tolerance=tolerance)
+    made = Workspace.create(tmp_path, "w", Task("H100_SXM", "", None, problem), Registry.open())
+    state, shape = made.state(), "4096x4096x4096"
+    h100, work = Registry.open().platform("H100_SXM"), problem.works()[0]
+    of_code = {shape: executed_floor(work, h100, ("tf32",))}
+    by_code, least = float(of_code[shape].seconds or 0), floor_s(state, cold=True)[shape]
+    assert least < by_code
+    for seconds, word, said in (
+        (1.4 * by_code, "pass", "tf32 matrix instructions ran, the fp32 vector roof does not bind"),
+        (0.9 * by_code, "fail", "that its code (tf32 matrix instructions) takes"),
+        (0.9 * least, "fail", "less than its floor of "),
+    ):
+        asked = replace(context(made, Ran("ok", OK, "r"), {shape: [seconds]}), executed=lambda: of_code)
+        found = judge("roofline", asked)[0]
+        assert found.result == word and said in found.reason

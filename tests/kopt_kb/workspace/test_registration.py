@@ -60,7 +60,7 @@ def test_tiny_work_has_no_condition(registry: Registry) -> None:
     """4.6 ns at 1.8 TB/s is below what events resolve: no condition, and it is said of which shape and why."""
     platform = registry.platform("T10")
     found = rooflines(NORM, platform)
-    event = target_set(NORM, found, reason="r", by="b", bounds=TimeBounds.of(platform, found))
+    event = target_set(NORM, found, reason="r", by="b", bounds=TimeBounds.of(platform, found, NORM.tolerance))
     assert [one.shape for one in event.targets] == ["8192x4096", None]
     assert list(too_short(event)) == ["64x64"] and "on T10" in too_short(event)["64x64"]
     plain = target_set(NORM, rooflines(NORM, platform), reason="r", by="b")

@@ -24,7 +24,7 @@ BELOW = {
     "audit.py": {"paired", "noise"}, "bench_record.py": {"NEW"},
     "profile_timeline.py": {"gap", "at"},  # under "longest gaps"
     "profile_text.py": {*_LEGEND, "stall", "hits", "latency", "address", "instruction", "source", "reasons", "waits for"},
-    "profile_page.py": set(), "roofline_page.py": {"least time", "at the target"},
+    "profile_page.py": set(), "roofline_page.py": {"at the roof", "at the target"},
 }  # fmt: skip
 """Module → heads that a text of its own explains."""
 

@@ -107,11 +107,11 @@ def test_a_product_where_a_file_stands_is_named(capsys: pytest.CaptureFixture[st
 def test_a_time_between_floor_and_roof_is_explained(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """400 us of an fp32 product are no error on an H100; 60 us are."""
+    """400 us of an fp32 product are no error on an H100; 60 us are. The floor stands beside roof and target."""
     monkeypatch.delenv("KOPT_GPU_WIKI")
     words = ["roofline", "--platform", "H100_SXM", "--op", "gemm", "--shape", "4096x4096x4096", "--dtype", "fp32"]
     assert main([*words, "--time", "400us"]) == 0
     said = capsys.readouterr().out
-    assert "floor       98.29 us" in said and "above the floor: other arithmetic ran" in said
+    assert "floor       147.4 us" in said and "above the floor: other arithmetic ran" in said
     assert main([*words, "--time", "60us"]) == 0
     assert "nothing is faster than that" in capsys.readouterr().out
