@@ -7,11 +7,15 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.sheet import row_value
 
+PICTURE = re.compile(r"`(kb [^`]+ --picture) ([\w.]+)` draws it")
 EXPECTED_CODES = {0, 4}
 
 
@@ -35,6 +39,25 @@ def test_console_blocks_run(repo_root: Path, tmp_path: Path, monkeypatch: pytest
         assert main(words[1:]) in EXPECTED_CODES, command
 
 
+def test_the_first_picture_is_what_the_command_beside_it_draws(
+    repo_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the byte; it stands above all else, and its words are text."""
+    monkeypatch.chdir(repo_root)
+    readme = (repo_root / "README.md").read_text()
+    found = PICTURE.search(readme)
+    shown = re.search(r"!\[[^\]]+\]\((docs/pictures/[^)]+)\)", readme[:300])
+    assert found is not None and shown is not None
+    assert main([*shlex.split(found[1])[1:], str(tmp_path / found[2])]) == 0
+    committed = repo_root / shown[1]
+    assert committed.name == found[2]
+    assert committed.read_bytes() == (tmp_path / found[2]).read_bytes()
+    texts = [
+        one.text for one in ElementTree.fromstring(committed.read_bytes()).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert "gemm on H200_SXM" in texts and "759 TFLOP/s" in texts
+
+
 @pytest.mark.core
 def test_the_library_example_runs(repo_root: Path, tmp_path: Path) -> None:
     """From any folder, with the installed package."""
@@ -51,3 +74,15 @@ def test_make_targets_exist(repo_root: Path) -> None:
     for target in re.findall(r"^make (\w+)", _blocks(repo_root, "sh")[0], re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
     assert "make test" in (repo_root / ".ci" / "run").read_text()
+
+
+def test_sources_disagree_as_far_as_the_readme_says(repo_root: Path) -> None:
+    """By up to two times on one cell: the widest conflict of the wiki's rows."""
+    found: dict[tuple[str, str], set[float]] = {}
+    registry = Registry.open()
+    for name in registry.platforms():
+        for row in registry.platform(name).sheet.rows:
+            if row.kind == "value" and (value := float(row_value(row))):
+                found.setdefault((name, row.key), set()).add(value)
+    widest = max(max(values) / min(values) for values in found.values())
+    assert widest == 2 and "disagree by up to two times on one cell" in (repo_root / "README.md").read_text()

@@ -213,9 +213,11 @@ def test_forward_and_backward_together(make_project, project_campaign: Make, wik
     rate = 40.0 * 64 / 256 * 1.1 * (512**3) / (512**3 + 2**27)
     combined = 6 / (2 / rate + 4 / (rate / 2))
     assert report.baseline_s["512x512x512"] == pytest.approx(6 * 512**3 / (combined * 1e12), rel=1e-6)
+    assert report.level == "times reported by the project, results not compared"
     first = report.conditions.judged[0]
     assert first.achieved_per_s == pytest.approx(combined * 1e12, rel=1e-6)
     trend = (workspace.layout.root / "logs/performance_trend.md").read_text()
+    assert f"Gains: {report.level}." in trend and report.level in workspace.layout.readme.read_text()
     cells = [cell.strip() for cell in next(line for line in trend.splitlines() if line.startswith("| v0")).split("|")]
     assert "-" not in cells[4:9] and float(cells[4]) == pytest.approx(2 * float(cells[6]), rel=1e-2)
     assert audit(workspace.layout.root, Registry.open(wiki_root)).findings == ()

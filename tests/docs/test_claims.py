@@ -1,0 +1,167 @@
+"""Claims about security and trust stand with their tests: each sentence is in its page, each test in its file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_AUDIT = "tests/kopt_kb/workspace/audit"
+_CONSENT = "tests/kopt_kb/cli/kit/test_consent.py"
+_CAGE = "tests/kopt_kb/sandbox/test_cage.py"
+
+SECURITY: dict[str, tuple[str, ...]] = {
+    "caged as far as the machine allows": (f"{_CAGE}::test_a_process_may_write_below_its_folders_only",),
+    "what could not be had is said in the log of the run": (
+        "tests/kopt_kb/sandbox/test_caged.py::test_what_held_is_on_record_before_it_starts",
+    ),
+    "nothing in them is unpickled, evaluated or followed": (
+        "tests/guards/test_house.py::test_no_pickles",
+        f"{_AUDIT}/test_bundled.py::test_no_member_but_a_regular_file_is_written",
+    ),
+    "names in them can't steer a terminal or a page": (
+        "tests/kopt_kb/base/markup/test_text.py::test_control_and_direction_characters_are_escapes",
+    ),
+    "is started only where this user gave it on a command line or allowed it": (
+        f"{_CONSENT}::test_commands_of_a_journal_are_refused_where_nobody_can_be_asked",
+        f"{_CONSENT}::test_a_strangers_workspace_runs_no_project",
+    ),
+    "The same holds for the network and the variables that a project file asks for": (
+        f"{_CONSENT}::test_a_project_that_asks_for_more_is_shown_and_refused",
+    ),
+    "Through `kb mcp` no proposer and no launcher that a journal names is started": (
+        f"{_CONSENT}::test_a_server_starts_no_command_of_a_journal",
+    ),
+    "git reads no setting, hook, filter, attribute or include of a repository that kb meets": (
+        "tests/kopt_kb/sandbox/test_gitdir.py::test_nothing_of_a_strangers_repository_runs",
+        "tests/kopt_kb/sandbox/test_gitrun.py::test_nothing_but_the_runner_starts_git",
+    ),
+    "A judge's process imports no candidate": ("tests/docs/test_claims.py::test_a_judge_has_no_way_to_import_a_file",),
+    "An edit of a journal breaks its chain, which the audit names": (
+        "tests/kopt_kb/workspace/journal/test_chain.py::test_removed_moved_doubled_blank_and_respaced_lines_are_named",
+    ),
+    "the audit then says *consistent, origin unproven*": (
+        f"{_AUDIT}/test_judged.py::test_a_journal_with_times_that_could_be_is_consistent_and_no_more",
+    ),
+    "A record below the floor of its shape, times that exclude each other, a machine that no page of the wiki knows": (
+        f"{_AUDIT}/test_floors.py::test_a_journal_with_a_tenth_of_its_times_is_below_its_floor",
+        f"{_AUDIT}/test_times.py::test_events_that_contradict_each_other",
+        f"{_AUDIT}/test_machines.py::test_a_machine_that_is_none",
+        f"{_AUDIT}/test_judged.py::test_records_and_decisions_without_ground",
+    ),
+    "A bundle whose pages say otherwise than this machine's wiki on a row that its targets rest on is a finding": (
+        f"{_AUDIT}/test_bundled.py::test_a_row_that_targets_rest_on_and_this_machine_says_otherwise_is_a_finding",
+    ),
+    "`kb mcp` takes paths below its `--root` folders only": ("tests/packs/agents/test_roots.py::test_outside",),
+}
+"""Sentence, or the part of it that claims something → tests that hold it; each point of the section has one."""
+
+TRUST: dict[str, tuple[str, ...]] = {
+    "an edited view is a finding of `kb audit`, not a new truth": (
+        f"{_AUDIT}/test_rendered.py::test_an_edit_is_found_with_its_byte",
+    ),
+    "where it goes on from there the verdict is *consistent, anchored*": (f"{_AUDIT}/test_bundled.py::test_anchors",),
+    "the verdict is *consistent, timed again here*, with the ratio of the recorded time to the one of now": (
+        f"{_AUDIT}/test_replayed.py::test_times_that_hold_are_said_beside_the_verdict",
+    ),
+    "where it does not, or the result is wrong, that is a finding": (
+        f"{_AUDIT}/test_replayed.py::test_times_that_do_not_hold_are_a_finding",
+        f"{_AUDIT}/test_replayed.py::test_a_wrong_result_is_a_finding",
+    ),
+    "Without such a GPU the audit says why nothing was timed": (
+        f"{_AUDIT}/test_replayed.py::test_another_gpu_and_none_are_said_and_no_finding",
+    ),
+    "`--require anchored` and `--require timed` make anything less exit 1": (
+        f"{_AUDIT}/test_replayed.py::test_exit_codes",
+    ),
+    "what the journal recorded of it does not count": (
+        f"{_AUDIT}/test_floors.py::test_floors_that_the_journal_makes_up_do_not_count",
+    ),
+    "Times that exclude each other are findings": (
+        f"{_AUDIT}/test_times.py::test_events_that_contradict_each_other",
+        f"{_AUDIT}/test_times.py::test_answers_that_contradict_themselves",
+    ),
+    "an identity or driver version that no driver prints are findings": (
+        f"{_AUDIT}/test_machines.py::test_a_machine_that_is_none",
+    ),
+    "a version accepted without a gate of its policy are findings": (
+        f"{_AUDIT}/test_judged.py::test_records_and_decisions_without_ground",
+    ),
+    "that was changed or removed since it was captured is a finding": (
+        f"{_AUDIT}/test_captured.py::test_a_test_that_was_changed_or_removed",
+        f"{_AUDIT}/test_captured.py::test_a_plan_that_a_round_was_judged_with",
+    ),
+    "on any other row it is a note": (f"{_AUDIT}/test_bundled.py::test_another_row_of_this_machine_is_a_note",),
+    "Targets that rest on another wiki than the packaged one name it": (
+        "tests/kopt_kb/wiki/test_apart.py::test_a_copy_is_named_and_an_edited_page_in_it_too",
+        f"{_AUDIT}/test_audit.py::test_a_fresh_workspace_is_clean",
+    ),
+    "The audit finds records that claim more than their runs gave": (
+        f"{_AUDIT}/test_decisions.py::test_more_trust_than_there_is",
+    ),
+    "A gain is said with the level that it rests on": (
+        "tests/kopt_kb/workspace/test_levels.py::test_the_lowest_level_counts",
+    ),
+    "*times reported by the project, results not compared* where its file has no command `outputs`": (
+        "tests/kopt_kb/workspace/test_levels.py::test_a_project_reports",
+    ),
+}
+"""The same of docs/explanation/trust.md, but for what it explains."""
+
+_SAID = [("SECURITY.md", *one) for one in SECURITY.items()] + [
+    ("docs/explanation/trust.md", *one) for one in TRUST.items()
+]
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize(("page", "sentence", "tests"), _SAID, ids=[one[1][:40] for one in _SAID])
+def test_a_sentence_and_its_tests_are_there(page: str, sentence: str, tests: tuple[str, ...]) -> None:
+    """Whoever takes one away takes the other."""
+    assert sentence in _words((ROOT / page).read_text())
+    for one in tests:
+        file, _, name = one.partition("::")
+        tree = ast.parse((ROOT / file).read_text())
+        functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        assert name in functions, one
+
+
+def test_no_point_stands_without_a_test() -> None:
+    """Of what is meant to hold."""
+    section = (ROOT / "SECURITY.md").read_text().partition("## What is meant to hold")[2].partition("\nA way around")[0]
+    points = [_words(one) for one in re.split(r"\n- ", section) if one.strip()]
+    assert len(points) >= 9
+    bare = [one for one in points if not any(sentence in one for sentence in SECURITY)]
+    assert bare == []
+
+
+def test_every_class_of_others_is_counted() -> None:
+    """The count under the table is that of its rows."""
+    text = (ROOT / "docs/exploits.md").read_text().partition("## What others tried")[2]
+    states = [line.split("|")[3].strip() for line in text.splitlines() if line.startswith("| ")][1:]
+    still = sum(one.startswith("open") for one in states)
+    assert f"{len(states)} classes by others: {still} open, {len(states) - still} caught." in text
+
+
+def test_a_judge_has_no_way_to_import_a_file() -> None:
+    """No module of its process runs text as code or loads a module from a path."""
+    code = (
+        "import sys, kopt_kb.launch.record.service\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('kopt_kb') and m.__file__), sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    files = [Path(one) for one in done.stdout.split("\n") if one]
+    assert any(one.name == "service.py" for one in files)
+    for file in files:
+        calls = [node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+        named = {
+            one.id if isinstance(one, ast.Name) else one.attr if isinstance(one, ast.Attribute) else "" for one in calls
+        }
+        assert not named & {"exec", "eval", "spec_from_file_location", "run_path", "exec_module"}, file
