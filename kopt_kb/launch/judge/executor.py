@@ -5,13 +5,12 @@ It answers the same jobs with the same types as the child executor, and says on 
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.base.errors import KoptError, MissingTool
@@ -34,18 +33,18 @@ from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.source_config import with_chosen
 from kopt_kb.launch.judge.admission import facts_by, numbers_by
 from kopt_kb.launch.judge.bound_sides import bound_sides
+from kopt_kb.launch.judge.job_work import JobWork
 from kopt_kb.launch.judge.judging import Judging, sample_of, samples_of
 from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, run_launcher
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
-from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf, bytes_of
+from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf
 from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.bounds import unfit_result
-from kopt_kb.launch.record.source import CodeBound, CodeSource, least_bound
+from kopt_kb.launch.record.source import least_bound
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.sandbox.deadline import LATE_S
-from kopt_kb.sandbox.isolation import Isolation
 from kopt_kb.sandbox.owned import owned_folder
 
 __all__ = ["RecordExecutor"]
@@ -57,57 +56,11 @@ _SETTLING = 4
 _FEWEST_LAUNCHES, _REPEAT_S = 6, 1.0
 """Launches of a side that every repeat has, and seconds that all of them may take: each has contents of its own, whose
 reference may take long."""
-_KEPT_BYTES = 8 << 20
-"""Largest record, with its code objects, that a journal keeps."""
 _PACKAGES = ("cuda-bindings", "torch", "triton")
 
 
 class _NotReplayableError(Exception):
     """A record that no replay can stand for; the text says why."""
-
-
-@dataclass(slots=True)
-class _Work:
-    """One job: what it made, and where its seconds went."""
-
-    job: Job
-    ends_at: float
-    seconds: dict[str, float] = field(default_factory=dict)
-    records: dict[str, str] = field(default_factory=dict)
-    kept: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
-    unkept: dict[str, str] = field(default_factory=dict)
-    isolation: Isolation | None = None
-    printed: list[str] = field(default_factory=list)
-    bound: dict[str, CodeSource] = field(default_factory=dict)
-    codes: dict[str, CodeBound] = field(default_factory=dict)
-
-    @contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Count the seconds of a block."""
-        begin = time.monotonic()
-        try:
-            yield
-        finally:
-            self.spent(name, time.monotonic() - begin)
-
-    def spent(self, what: str, seconds: float) -> None:
-        """Count seconds of something."""
-        self.seconds[what] = self.seconds.get(what, 0.0) + seconds
-
-    def basis(self) -> AnswerBasis:
-        """Return on what the answer rests."""
-        spent = {name: round(value, 3) for name, value in self.seconds.items()}
-        return AnswerBasis("replayed", "", self.records, spent, self.isolation, self.unkept, self.bound)
-
-    def rests_on(self, name: str, folder: Path) -> None:
-        """Note a record that the answer rests on; one that is not too large goes with the answer."""
-        data = bytes_of(folder)
-        self.records[name] = digest = hashlib.sha256(data[0]).hexdigest()
-        size = sum(map(len, data))
-        if size <= _KEPT_BYTES:
-            self.kept[digest] = data
-        else:
-            self.unkept[name] = f"{size} bytes with its code objects, at most {_KEPT_BYTES} are kept"
 
 
 class RecordExecutor:
@@ -155,14 +108,14 @@ class RecordExecutor:
     def run(self, job: Job, started: Started) -> Outcome:
         """Return how the job ended; what the candidate's launcher or kernels do is an outcome, never an exception."""
         begin = time.monotonic()
-        kinds: Mapping[str, Callable[[_Work], Answer]] = {
+        kinds: Mapping[str, Callable[[JobWork], Answer]] = {
             "environment": self._environment, "check": self._check, "timing": self._timing, "search": self._search,
             "evidence": self._evidence, "launcher": self._launcher,
         }  # fmt: skip
         if job.kind not in kinds:
             started(("kb", "replay", job.kind), os.getpid(), None)
             return Outcome("ok", 0, None, 0.0, "", Unable(unavailable=f"no replay does {job.kind} yet"))
-        work = _Work(job, begin + job.limits.wall_s if job.limits.wall_s else math.inf)
+        work = JobWork(job, begin + job.limits.wall_s if job.limits.wall_s else math.inf)
         pid = self._judging.pid
         started(("kb", "replay", job.kind), pid or os.getpid(), None)
         try:
@@ -178,7 +131,7 @@ class RecordExecutor:
         codes = tuple(work.codes.values())
         return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer, work.kept, codes)
 
-    def _instead(self, work: _Work, job: Job, why: str) -> Outcome:
+    def _instead(self, work: JobWork, job: Job, why: str) -> Outcome:
         """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
         if self._fallback is None or self._least == "replayed":
             return Outcome("ok", 0, None, 0.0, why, Unable(unavailable=f"not replayable: {why}"))
@@ -212,12 +165,12 @@ class RecordExecutor:
 
     # ---- jobs --------------------------------------------------------------------------------
 
-    def _environment(self, work: _Work) -> Environment:
+    def _environment(self, work: JobWork) -> Environment:
         machine = self._judging.machine(work.ends_at)
         versions = {name: version_of(name) for name in _PACKAGES}
         return Environment(machine.name, machine.uuid, machine.driver, {}, versions)
 
-    def _check(self, work: _Work) -> Check:
+    def _check(self, work: JobWork) -> Check:
         job = work.job
         made = self._made(work, {"candidate": job.candidate})["candidate"]
         for shape, one in made.items():
@@ -240,7 +193,7 @@ class RecordExecutor:
             problem = problem or (f"{shape}: {found}" if found else "")
         return Check("", not problem, problem, max(worst.values(), default=None), worst, count, work.basis())
 
-    def _timing(self, work: _Work) -> Timing:
+    def _timing(self, work: JobWork) -> Timing:
         job = work.job
         sources = {"incumbent": job.incumbent or job.candidate, "candidate": job.candidate}
         if job.best:
@@ -272,7 +225,7 @@ class RecordExecutor:
             shapes = {shape: {**sides, "best": more[shape][0]} for shape, sides in shapes.items()}
         return Timing(shapes, contest=found.verdict, basis=work.basis())
 
-    def _alone(self, work: _Work, made: Mapping[str, Mapping[str, Made]]) -> Timing:
+    def _alone(self, work: JobWork, made: Mapping[str, Mapping[str, Made]]) -> Timing:
         """Time a source against itself: what it seems to gain is noise, and no contest is to be won."""
         folders = {shape: [made[side][shape].folder for side in made] for shape in work.job.body.shapes}
         taken = self._taken(work, folders)
@@ -281,7 +234,7 @@ class RecordExecutor:
         shapes = {shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()}
         return Timing(shapes, basis=work.basis())
 
-    def _taken(self, work: _Work, folders: Mapping[str, Sequence[Path]]) -> dict[str, list[tuple[Sample, ...]]] | str:
+    def _taken(self, work: JobWork, folders: Mapping[str, Sequence[Path]]) -> dict[str, list[tuple[Sample, ...]]] | str:
         """Return samples of records in turn, each repeat with allocations of its own, or what was wrong."""
         body = work.job.body
         shapes: dict[str, list[tuple[Sample, ...]]] = {}
@@ -301,12 +254,12 @@ class RecordExecutor:
             shapes[shape] = [tuple(samples) for samples in repeats]
         return shapes
 
-    def _repeat(self, work: _Work, records: Sequence[Path], launches: int) -> list[list[float]] | str:
+    def _repeat(self, work: JobWork, records: Sequence[Path], launches: int) -> list[list[float]] | str:
         """Return the times of so many launches of each record, or what was wrong."""
         timed = self._judging.time(records, self._reference(work.job), launches, work.ends_at)
         return next((one.problem for one in timed if one.problem), "") or [[*one.times_s] for one in timed]
 
-    def _first_repeat(self, work: _Work, records: Sequence[Path], most: int) -> tuple[list[list[float]] | str, int]:
+    def _first_repeat(self, work: JobWork, records: Sequence[Path], most: int) -> tuple[list[list[float]] | str, int]:
         """Take a few launches, then as many as the time of a repeat holds; return them and how many those are."""
         begin = time.monotonic()
         taken = self._repeat(work, records, min(most, _FEWEST_LAUNCHES))
@@ -317,7 +270,7 @@ class RecordExecutor:
         more = self._repeat(work, records, afforded - _FEWEST_LAUNCHES)
         return more if isinstance(more, str) else [a + b for a, b in zip(taken, more, strict=True)], afforded
 
-    def _search(self, work: _Work) -> Search:
+    def _search(self, work: JobWork) -> Search:
         job, body = work.job, work.job.body
         end, found = min(time.monotonic() + body.seconds, work.ends_at), dict[str, ShapeSearch]()
         workers = self._judging.workers if isinstance(self._judging, DevicePool) else ()
@@ -342,7 +295,7 @@ class RecordExecutor:
             for one in job.body.shapes:
                 self._shelf.prepare(Asked(source, one, job.body.dtype, problem=problem_of(job)))
 
-    def _evidence(self, work: _Work) -> ReportEvidence | Unable:
+    def _evidence(self, work: JobWork) -> ReportEvidence | Unable:
         """Return the profiler's report of the candidate's largest shape: its bytes, none of its Python."""
         job = work.job
         shape = max(job.body.shapes, key=lambda text: math.prod(parse_shape(text)))
@@ -357,7 +310,7 @@ class RecordExecutor:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return ReportEvidence(found.csv, shape, found.kernels, work.basis())
 
-    def _launcher(self, work: _Work) -> LauncherRun:
+    def _launcher(self, work: JobWork) -> LauncherRun:
         """Return what the candidate's own launcher does where it is used, held against its records."""
         made = self._made(work, {"candidate": work.job.candidate})["candidate"]
         records = {shape: one.stored() for shape, one in made.items()}
@@ -367,7 +320,7 @@ class RecordExecutor:
 
     # ---- records -----------------------------------------------------------------------------
 
-    def _bind(self, work: _Work, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]) -> None:
+    def _bind(self, work: JobWork, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]) -> None:
         with work.part("make again"):
             found = bound_sides(self._binder, self._shelf, self._target, sources, made, work.ends_at)
         work.codes = {one.code: one for codes in found.values() for one in codes}
@@ -376,7 +329,7 @@ class RecordExecutor:
     def _reference(self, job: Job) -> Path:
         return self._shelf.reference_of(job.reference or job.candidate, job.body.op, job.body.tolerance)
 
-    def _made(self, work: _Work, sources: Mapping[str, bytes]) -> dict[str, dict[str, Made]]:
+    def _made(self, work: JobWork, sources: Mapping[str, bytes]) -> dict[str, dict[str, Made]]:
         """Return side → shape → what became of its record.
 
         Raises:
@@ -403,5 +356,5 @@ class RecordExecutor:
         return {side: {shape: made[side, shape] for shape in body.shapes} for side in sources}
 
 
-def _text(work: _Work, last: str) -> str:
+def _text(work: JobWork, last: str) -> str:
     return "\n".join([*work.printed, *([last] if last else [])])

@@ -148,8 +148,9 @@ def _answered(requests: Sequence[CodeRequest], origin: Origin, folder: Path, end
     pinned = {"TRITON_ALWAYS_COMPILE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONDONTWRITEBYTECODE": "1"}
     home = str(Path(__file__).resolve().parents[3])
     limits = ChildLimits(left_s(ends_at, _WALL_S), resident_bytes=_MEMORY_BYTES)
+    cage = Cage((str(inner),), str(report), shown=(home, *origin.roots), memory_bytes=_MEMORY_BYTES)
     done = run(
-        caged([sys.executable, "-I", "-c", _CODE, home], Cage((str(inner),), str(report))),
+        caged([sys.executable, "-I", "-c", _CODE, home], cage),
         env={**own, **places, **pinned}, limits=limits, feed=canonical(job.to_json()),
     )  # fmt: skip
     if done.passed == "hang" and math.isfinite(ends_at):

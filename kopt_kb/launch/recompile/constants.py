@@ -73,7 +73,7 @@ def constant_of(document: object, kernel: Callable[[str], Any]) -> Any:
         case {"kernel": str(name), **rest} if not rest:
             return kernel(name)
         case {"layout": str(name), "module": str(module), "fields": {**fields}}:
-            return _layout(name, module, {key: constant_of(one, kernel) for key, one in fields.items()})
+            return _layout(name, module, {str(key): constant_of(one, kernel) for key, one in fields.items()})
         case {"unknown": str(name)}:
             raise StrangeConstantError(f"a constant of type {name}")
     raise StrangeConstantError("a constant of no known form")

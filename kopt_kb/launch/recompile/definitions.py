@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TypeVar
 
 from kopt_kb.launch.recompile.expressions import Resolve, dotted, is_hidden, is_pure
 
@@ -37,6 +38,7 @@ HELPERS = {
 }
 """Dotted name of a decorator → the name under which a taken module finds it."""
 
+Node = TypeVar("Node", ast.FunctionDef, ast.ClassDef)
 _KEPT_WORDS = frozenset({"noinline"})
 _PLAIN_STATEMENTS = (
     ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While, ast.Expr, ast.Pass, ast.Assert,
@@ -62,14 +64,19 @@ def function_of(node: ast.FunctionDef, resolve: Resolve, *, is_entry: bool = Fal
         return f"{node.name}: {found}"
     if any(isinstance(one, ast.Attribute) and is_hidden(one.attr) for one in ast.walk(node)):
         return f"{node.name} reads a member of the interpreter's own"
-    return ast.FunctionDef(
-        node.name, _arguments(node.args, resolve), node.body, [kind], None, None, **_parameters_of(node)
-    )
+    return _made(node.name, _arguments(node.args, resolve), node.body, [kind])
 
 
-def _parameters_of(node: ast.FunctionDef) -> dict[str, list[ast.AST]]:
-    """Return the type parameters that Python from 3.12 on has."""
-    return {"type_params": []} if hasattr(node, "type_params") else {}
+def _made(name: str, arguments: ast.arguments, body: list[ast.stmt], decorators: list[ast.expr]) -> ast.FunctionDef:
+    """Return a function; one from Python 3.12 on has type parameters too, of which there are none."""
+    made = ast.FunctionDef(name, arguments, body, decorators, None, None)
+    return _without_types(made)
+
+
+def _without_types(made: Node) -> Node:
+    if "type_params" in made._fields:
+        setattr(made, "type_params", [])  # noqa: B010 - no field before 3.12
+    return made
 
 
 def _kind(decorators: list[ast.expr], resolve: Resolve) -> ast.expr | None:
@@ -158,9 +165,7 @@ def class_of(node: ast.ClassDef, resolve: Resolve) -> ast.ClassDef | str:
         elif not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
             return f"class {node.name}: {type(one).__name__} in a structure"
     kept = ast.ClassDef(node.name, [], [], body or [ast.Pass()], [ast.Name(STRUCTURE, ast.Load())])
-    if hasattr(node, "type_params"):
-        kept.type_params = []
-    return kept
+    return _without_types(kept)
 
 
 def _method(node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef | str:
@@ -169,4 +174,4 @@ def _method(node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef | str:
         return made
     if found := _strange(node, resolve):
         return f"{node.name}: {found}"
-    return ast.FunctionDef(node.name, _arguments(node.args, resolve), node.body, [], None, None, **_parameters_of(node))
+    return _made(node.name, _arguments(node.args, resolve), node.body, [])

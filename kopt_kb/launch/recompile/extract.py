@@ -112,8 +112,7 @@ class _Taking:
         ordered = self._ordered()
         made = (
             TakenModule(one.index.place, texts[name], tuple(one.needs), tuple(one.refused))
-            for name in ordered
-            if (one := self._wanted[name])
+            for name, one in ((name, self._wanted[name]) for name in ordered)
         )
         return TakenSource(tuple(made))
 
@@ -153,7 +152,7 @@ class _Taking:
         """Return what is wanted of a module as source; wants more of it, and of others, as it goes."""
         index = wanted.index
         uses = {"*": set[str]()}
-        before = (-1, -1)
+        before, body = (-1, -1), list[ast.stmt]()
         while before != (now := (len(wanted.names), sum(map(len, uses.values())))):
             before, one = now, _Module(self, wanted, uses)
             body = one.kept(index.tree.body)
@@ -234,6 +233,7 @@ class _Module:
         return self._definition(node, names)
 
     def _definition(self, node: ast.stmt, names: set[str]) -> ast.stmt | None:
+        made: ast.FunctionDef | ast.ClassDef | str
         if isinstance(node, ast.FunctionDef):
             is_entry = (self._index.place.name, node.name) in self._taking._entries
             made = function_of(node, self.resolve, is_entry=is_entry)

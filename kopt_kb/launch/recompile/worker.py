@@ -34,8 +34,8 @@ def recompiled(job: RecompileJob) -> RecompileAnswer:
             why = f"nothing makes code objects of {name[:40]} again"
             made |= dict.fromkeys(numbers, Recompiled("", "language", why))
             continue
-        found, used = language.recompile(job, numbers)
-        made |= found
+        outcomes, used = language.recompile(job, numbers)
+        made |= outcomes
         versions |= used
     return RecompileAnswer(tuple(made[number] for number in range(len(job.requests))), versions)
 

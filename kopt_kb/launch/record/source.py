@@ -33,8 +33,8 @@ class CodeSource(Wire):
         return f"{self.state}, {self.reason.replace('_', ' ')}"
 
     def beside(self, level: str) -> str:
-        """Return a level of trust with this behind it; alone where a journal is from before there was this field."""
-        return level if self.reason == "recorded_before" else f"{level}; {self}"
+        """Return a level of trust with this behind it; alone where nothing was replayed, or nobody asked yet."""
+        return level if self.reason in {"recorded_before", "not_replayed"} else f"{level}; {self}"
 
 
 BEFORE = CodeSource()

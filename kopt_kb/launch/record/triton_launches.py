@@ -197,7 +197,8 @@ class Launches:
         digest = hashlib.sha256(code).hexdigest()
         (self._folder / digest).write_bytes(code)
         self.codes[digest] = len(code)
-        self.requests[digest] = request_of(compiled, self._options.get(id(compiled)), self._target)
+        if digest not in self.requests or self.requests[digest].refused:  # the same code by options that none doubts
+            self.requests[digest] = request_of(compiled, self._options.get(id(compiled)), self._target)
         self.versions["triton"] = str(metadata.triton_version)
         self._assume(compiled)
         blocks = grid(bound) if callable(grid) else grid

@@ -33,6 +33,7 @@ from kopt_kb.launch.candidate.launcher_run import LauncherContent, LauncherRun, 
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.launch.project.executor import ProjectExecutor
 from kopt_kb.launch.project.file import read_project
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
@@ -285,7 +286,8 @@ class Replaying:
     def basis(self, job: Job) -> AnswerBasis:
         """Return the level, with a hash for each record."""
         records = {name: hashlib.sha256(one).hexdigest() for name, one in self.records(job).items()}
-        return AnswerBasis(self.trust, "", records, {"record": 0.1})
+        bound = dict.fromkeys(("candidate", "incumbent", "best"), CodeSource("bound", None))
+        return AnswerBasis(self.trust, "", records, {"record": 0.1}, bound=bound if self.trust == "replayed" else {})
 
     @staticmethod
     def records(job: Job) -> dict[str, bytes]:

@@ -108,7 +108,9 @@ def main(workspace: str, wiki: str, folder: str) -> None:
     assert wiki
     fake = _module("fake_gpu", ROOT / "tests" / "fake_gpu.py")
     policy = replace(
-        policy_named("gpu-wiki", without_stops=("target", "hardware_limit", "plateau")), suspicious_gain_pct=None
+        policy_named("gpu-wiki", without_stops=("target", "hardware_limit", "plateau")),
+        suspicious_gain_pct=None,
+        needs_bound="no",
     )
     makers: Any = Makers(fake)
     executor = RecordExecutor(

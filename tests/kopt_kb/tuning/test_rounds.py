@@ -12,6 +12,7 @@ from kopt_kb.launch.candidate.job import Job, Outcome, PruningRules, Started
 from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.launch.candidate.source_config import configs_of
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions, Settings
 from kopt_kb.tuning.policy import policy_named
@@ -112,7 +113,9 @@ class Replaying(SimulatorExecutor):
     simulated = False
 
     def __init__(self, verdict: str, level: Trust = "replayed") -> None:
-        self.verdict, self.basis, self.jobs = verdict, AnswerBasis(level, seconds={"record": 0.5}), list[Job]()
+        bound = {"candidate": CodeSource("bound", None)} if level == "replayed" else {}
+        basis = AnswerBasis(level, seconds={"record": 0.5}, bound=bound)
+        self.verdict, self.basis, self.jobs = verdict, basis, list[Job]()
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Answer as the simulator does, with times of one launch, and say on what it rests."""

@@ -103,7 +103,7 @@ def test_records_go_with_the_answer(
         made = read(LaunchRecord, parse(record))
         assert [hashlib.sha256(one).hexdigest() for one in codes] == sorted(made.codes)
         assert made.sources["kernel.py"] in {hashlib.sha256(launcher(one)).hexdigest() for one in (128, 512)}
-    monkeypatch.setattr("kopt_kb.launch.judge.executor._KEPT_BYTES", 1000)
+    monkeypatch.setattr("kopt_kb.launch.judge.job_work._KEPT_BYTES", 1000)
     small = ran(executor, "check", launcher())
     assert isinstance(small.result, Check) and small.result.basis is not None
     assert small.records == {}
