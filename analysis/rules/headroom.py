@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kopt_kb.analysis.profile import KernelProfile
+from kopt_kb.analysis.roofline.basis import basis_name
 from kopt_kb.analysis.roofline.ceilings import (
     Ceiling,
     compute_ceiling,
@@ -44,7 +45,8 @@ class Headroom(Wire):
     Attributes:
         name: Roof or unit: `dram`, `bf16 matrix`, `sfu`.
         share: Achieved over roof.
-        basis: `measured` or `documented` for a roof of the wiki, `counters` for the profiler's own peak.
+        basis: `measured`, `documented` or `vendor_measured` for a roof of the wiki, `counters` for the profiler's own
+            peak.
         achieved_si: Rate of the run, B/s or op/s; None for a share of counters.
         roof: Ceiling with its citations; None for a share of counters.
         notes: Bounds, clocks, and what was not scaled.
@@ -79,7 +81,8 @@ class Headroom(Wire):
         """One line with share, roof and citations."""
         if self.roof is None:
             return "; ".join((f"{self.name}: {100 * self.share:.1f} % of its peak", *self.notes))
-        text = f"{self.name}: {100 * self.share:.1f} % of {self.roof} ({self.basis}; {', '.join(self.citations)})"
+        whence = f"{basis_name(self.basis)}; {', '.join(self.citations)}"
+        text = f"{self.name}: {100 * self.share:.1f} % of {self.roof} ({whence})"
         return "; ".join((text, *self.notes))
 
 
@@ -202,6 +205,9 @@ def _under(ceiling: Ceiling, rate_si: float, notes: list[str], excess: str) -> l
     )
     if headroom.share <= 1:
         return [headroom]
+    if ceiling.is_vendors:
+        beaten = "faster than the vendor's own measurement, which is no limit"
+        return [replace(headroom, notes=(*headroom.notes, beaten))]
     if ceiling.measured is not None and isinstance(ceiling.documented, Quantity):
         above = f"faster than our own measurement of {ceiling.measured}"
         share = rate_si / float(ceiling.documented.si)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kopt_kb.analysis.roofline.basis import basis_name
 from kopt_kb.base.markup.blocks import Bullets, Cell, CellText, FactsBlock, PageBlock, TableBlock
 from kopt_kb.base.markup.text import clipped
 from kopt_kb.quantity.readable import percent
@@ -30,7 +31,8 @@ def verdict_blocks(verdict: Verdict, letters: int = 2000) -> tuple[PageBlock, ..
     near = [roof for roof in verdict.headroom if roof.of_limiter or roof.share >= _NEAR]
     if near:
         cells = tuple(
-            (each.name, Cell(percent(each.share), "; ".join(each.notes), each.citations), each.basis) for each in near
+            (each.name, Cell(percent(each.share), "; ".join(each.notes), each.citations), basis_name(each.basis))
+            for each in near
         )
         blocks.append(TableBlock("Rates of the run under roofs", ("roof", "reached", "basis"), cells, frozenset({1})))
     steps = [f"{step} ({verdict.advice.page})" for step in verdict.advice.steps] + [

@@ -26,8 +26,11 @@ _IN_ORDER = (
         "list",
         "list the products of the wiki",
         "kopt_kb.cli.values.list_",
-        documents=(JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),),
-        examples=(CommandExample("list", "list"),),
+        documents=(
+            JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),
+            JsonDocument("list_ops", "kopt_kb.problem.operations:Operations"),
+        ),
+        examples=(CommandExample("list", "list"), CommandExample("list --ops", "list_ops")),
     ),
     Command(
         "compare",

@@ -165,6 +165,9 @@ def _unforeseen(error: Exception | SystemExit) -> KoptError:
     if isinstance(error, UnicodeEncodeError) and any("\ud800" <= one <= "\udfff" for one in error.object):
         what = f"{error.object[:80]!r} holds bytes that are not UTF-8"
         return BadInput(what, where="kb", fix="write it in UTF-8", code="KB108")
+    if isinstance(error, ValueError) and "set_int_max_str_digits" in str(error):
+        what = "a number in the input has more digits than Python reads"
+        return BadInput(what, where="kb", fix="shorten it to what a document prints", code="KB012")
     import traceback
 
     last = traceback.extract_tb(error.__traceback__)[-1]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.base.errors import ExitCode
-from kopt_kb.base.frames import pandas_frame, polars_frame
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.candidate.launcher_run import LauncherWord, launcher_says
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy, confirmed_policy
@@ -24,7 +25,7 @@ from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import GateJudged
 from kopt_kb.workspace.ledger import LedgerEntry
 from kopt_kb.workspace.levels import level_words
-from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.rounds import ACCEPTED, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Evaluation, wiki_of
 from kopt_kb.workspace.workspace import Workspace
@@ -33,9 +34,16 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
-__all__ = ["CampaignReport", "RoundLine", "StatedTarget", "campaign_report", "report_of", "stated_targets"]
+__all__ = [
+    "CampaignReport",
+    "RoundLine",
+    "StatedTarget",
+    "campaign_report",
+    "launcher_of",
+    "report_of",
+    "stated_targets",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +51,12 @@ class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
     `refuted` says that a later round took the accepted one back; `trust` is the level of what its decision rests on,
-    left out where that is not said.
+    left out where that is not said; `launcher` whether its own launcher was seen to do what its record does.
     """
 
     WIRE: ClassVar = (
         "number", "category", "claim", "decision", "rule", "reason", "gain_pct", "medians_s", "refuted",
-        "trust?=_level",
+        "trust?=_level", "launcher",
     )  # fmt: skip
     number: int
     category: str
@@ -60,10 +68,16 @@ class RoundLine(Wire):
     medians_s: dict[str, float]
     refuted: bool = False
     trust: Trust = "unstated"
+    launcher: LauncherWord = ""
 
     @property
     def _level(self) -> Trust | None:
         return None if self.trust == "unstated" else self.trust
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its kernel became the incumbent and nothing refuted it."""
+        return self.decision in ACCEPTED and not self.refuted
 
     @property
     def below_the_roof(self) -> str:
@@ -240,6 +254,12 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
     )
 
 
+def launcher_of(report: CampaignReport) -> str:
+    """Return what the last accepted version's decision says of its launcher; empty where nothing is measured."""
+    accepted = [one for one in report.rounds if one.accepted]
+    return "" if report.simulated or not accepted else f"v{accepted[-1].number}: {launcher_says(accepted[-1].launcher)}"
+
+
 def stated_targets(state: WorkspaceState) -> tuple[StatedTarget, ...]:
     """Return the targets in force as text."""
     made = state.targets.targets if state.targets is not None else ()
@@ -271,4 +291,5 @@ def _line(round_: Round) -> RoundLine:
         medians_s=_medians(round_, round_.name),
         refuted=round_.refuted_by is not None,
         trust=decided.trust if decided is not None else "unstated",
+        launcher=decided.launcher if decided is not None else "",
     )

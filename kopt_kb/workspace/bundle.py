@@ -19,6 +19,7 @@ from typing import ClassVar
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, Wire, canonical
+from kopt_kb.launch.candidate.launcher_run import LauncherWord
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -83,13 +84,14 @@ class CitedRow(Wire):
 
 @dataclass(frozen=True, slots=True)
 class BundledDecision(Wire):
-    """The end of a round, and how far its times can be trusted."""
+    """The end of a round, how far its times can be trusted, and whether its launcher was seen to do what was timed."""
 
     round: int
     decision: str
     policy: str
     rule: str
     trust: str
+    launcher: LauncherWord = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,7 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
     best = state.best
     chosen = best.snapshot.blob if best is not None and best.snapshot is not None else ""
     decisions = tuple(
-        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust)
+        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust, data.launcher)
         for attempt in state.attempts.values()
         if (data := attempt.decided) is not None
     )

@@ -24,6 +24,7 @@ from kopt_kb.workspace.journal import setup_events as events
 __all__ = [
     "TimeBounds",
     "citation_of",
+    "conditions_of",
     "registered_rows",
     "rooflines",
     "specs_registered",
@@ -151,7 +152,8 @@ def target_set(
         aim: The performance target in words that the rooflines carry, kept so that an audit can compute them again.
         bounds: What no target and no time may be below, to be recorded; None leaves both out.
     """
-    conditions, short = _conditions(problem, found, None if bounds is None else bounds.shortest)
+    names = [format_shape(shape) for shape in problem.shapes]
+    conditions, short = conditions_of(names, found, None if bounds is None else bounds.shortest)
     sides = {one.bound for one in found}
     keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
     work: dict[str, object] = {"rooflines": [one.to_json() for one in found]}
@@ -174,15 +176,15 @@ def target_set(
     )
 
 
-def _conditions(
-    problem: Problem, found: Sequence[Roofline], shortest: ShortestTime | None
+def conditions_of(
+    shapes: Sequence[str], found: Sequence[Roofline], shortest: ShortestTime | None
 ) -> tuple[list[events.Target], list[str]]:
     """Return the conditions, the aggregate last, and the shapes whose target is too short for one."""
     conditions, short = [], []
-    for shape, one in zip(problem.shapes, found, strict=True):
-        condition, at_target = _condition(one.target, format_shape(shape)), target_s(one)
+    for shape, one in zip(shapes, found, strict=True):
+        condition, at_target = _condition(one.target, shape), target_s(one)
         if condition is not None and at_target is not None and shortest is not None and at_target < shortest.seconds:
-            short.append(format_shape(shape))
+            short.append(shape)
         elif condition is not None:
             conditions.append(condition)
     grades = tuple(sorted({grade for one in conditions for grade in one.grades}))

@@ -17,7 +17,7 @@ from kopt_kb.quantity.readable import duration, gain, reached
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
-from kopt_kb.tuning.report import CampaignReport, RoundLine, stated_targets
+from kopt_kb.tuning.report import CampaignReport, RoundLine, launcher_of, stated_targets
 from kopt_kb.tuning.shown import gained
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -154,6 +154,7 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines[0] += f", next: {report.next}" if report.stop is None else ""
     if gained(report):
         lines.append(gained(report))
+    lines += filter(None, [launcher_of(report)])
     if report.refused:
         lines.append(f"refused: {printable(report.refused)}")
     lines += [f"NOT BELIEVED {printable(one.below_the_roof)}" for one in report.rounds if one.below_the_roof]

@@ -136,6 +136,9 @@ def render(report: AuditReport) -> str:
     lines = [str(one) for one in report.findings]
     lines += [f"note: {one}" for one in report.notes]
     lines += [str(report.timed)] if report.timed is not None else []
+    for said in dict.fromkeys(report.launchers.values()):
+        versions = [name for name, one in report.launchers.items() if one == said]
+        lines.append(f"{', '.join(versions)}: {said}")
     return "\n".join([*lines, f"{report.path}: {report.checked} cited values read again: {report.verdict}"])
 
 

@@ -98,6 +98,8 @@ class _Scan:
             self.refuse(f"no value: {error.msg}", error.pos)
         except RecursionError:
             self.refuse("values nested too deep")
+        except ValueError:  # Python reads no number of more than 4,300 digits
+            self.refuse("a number of too many digits")
         return found
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:

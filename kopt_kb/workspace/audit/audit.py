@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statemen
 from kopt_kb.workspace.audit.captured import captured_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
 from kopt_kb.workspace.audit.judged import judged_findings
+from kopt_kb.workspace.audit.launchers import launchers_said
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
 from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
@@ -48,9 +49,12 @@ class AuditReport(Wire):
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
         anchored: Whether the journal goes on from a statement that was kept elsewhere.
         timed: What a replay of its records on this machine came to; None where nobody asked for one.
+        launchers: Accepted version → whether its own launcher was seen to do what its record does.
     """
 
-    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?")
+    WIRE: ClassVar = (
+        "path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?", "launchers",
+    )  # fmt: skip
     path: str
     findings: tuple[AuditFinding, ...]
     notes: tuple[AuditFinding, ...] = ()
@@ -58,6 +62,7 @@ class AuditReport(Wire):
     data: DataVersion = NO_DATA
     anchored: bool = False
     timed: TimedAgain | None = None
+    launchers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:
@@ -139,7 +144,8 @@ def _report(
     found = tuple(dict.fromkeys((*found, *_unanchored(*history))))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, checked, data, anchored=history[0] is not None)
+    said = launchers_said(history[1])
+    return AuditReport(str(path), tuple(findings), notes, checked, data, history[0] is not None, launchers=said)
 
 
 def _anchor(path: Path) -> Anchor:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 import tarfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
+from kopt_kb.workspace.archive import UNREADABLE, archived, chunks
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.judged import judged_findings
@@ -40,7 +40,6 @@ __all__ = ["Bundled", "bundle_findings", "is_bundle", "statement_in"]
 
 _MAGIC = b"\x1f\x8b"
 _MOST_FILES, _MOST_BYTES, _MOST_STATEMENT = 50_000, 4 << 30, 64 << 20
-_CHUNK = 1 << 20
 _NAME = re.compile(
     r"statement\.json|journal\.jsonl|objects/[0-9a-f]{64}"
     r"|wiki/(?:hardware/[a-z0-9_]{1,40}|targets|measured)/[A-Za-z0-9_.\-]{1,100}\.md"
@@ -87,11 +86,11 @@ def statement_in(path: Path) -> Statement:
     """
     if is_bundle(path):
         try:
-            with tarfile.open(path, "r:gz") as archive:
+            with archived(path) as archive:
                 first = archive.next()
-                stream = archive.extractfile(first) if first is not None and first.name == STATEMENT else None
-                text = stream.read(_MOST_STATEMENT) if stream is not None else b""
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+                named = first if first is not None and first.name == STATEMENT else None
+                text = b"" if named is None else b"".join(chunks(archive, named, _MOST_STATEMENT))
+        except UNREADABLE as error:
             raise WireError(f"is no bundle: {error}", where=str(path)) from error
     else:
         with path.open("rb") as file:
@@ -144,7 +143,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, str]:
     hashes: dict[str, str] = {}
     left = _MOST_BYTES
     try:
-        with tarfile.open(path, "r:gz") as archive:
+        with archived(path) as archive:
             while (member := archive.next()) is not None:
                 name = member.name
                 if not member.isreg() or not _NAME.fullmatch(name) or ".." in name:
@@ -153,16 +152,16 @@ def _unpack(path: Path, folder: Path) -> dict[str, str]:
                     raise _Refused(name, "the bundle holds a file twice, or more than a campaign has")
                 left -= member.size
                 hashes[name] = _write(archive, member, folder / name)
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+    except (*UNREADABLE, OSError) as error:
         raise _Refused(path.name, f"the bundle can't be read to its end: {error}") from error
     return hashes
 
 
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
-    total, stream = hashlib.sha256(), archive.extractfile(member)
+    total = hashlib.sha256()
     with target.open("xb") as file:
-        while stream is not None and (chunk := stream.read(_CHUNK)):
+        for chunk in chunks(archive, member, member.size):
             total.update(chunk)
             file.write(chunk)
     return total.hexdigest()

@@ -8,6 +8,7 @@ from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.floors import floor_findings
+from kopt_kb.workspace.audit.launchers import launcher_findings
 from kopt_kb.workspace.audit.launches import launch_findings
 from kopt_kb.workspace.audit.machines import machine_findings
 from kopt_kb.workspace.audit.outputs import output_findings, reported_findings
@@ -36,6 +37,7 @@ def judged_findings(
     yield from run_findings(events, store)
     yield from decision_findings(events, store)
     yield from launch_findings(events, store)
+    yield from launcher_findings(events, store)
     yield from output_findings(events, state, store)
     yield from reported_findings(state, store)
     yield from floor_findings(events, state, platform, registry)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from kopt_kb.analysis.ir.machine.targets import IsaTarget, isa_targets
+from kopt_kb.analysis.roofline.basis import attainable_words, basis_name, basis_words
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.own import OwnProblem
 from kopt_kb.quantity import Exactness
@@ -169,7 +170,7 @@ def _roof_text(ceiling: RecordedCeiling, state: WorkspaceState) -> str:
     value = ceiling.roof
     if isinstance(value, RecordedUnknown):
         return f"{ceiling.name} UNKNOWN"
-    basis = "documented" if ceiling.measured is None else "measured"
+    basis = basis_name(ceiling.basis)
     number, unit = _plain(value.value), value.unit
     if is_second_edition(state) and unit in {"MB/s", "GB/s"} and value.si >= _TERA:
         number, unit = format_exact(value.si / _TERA), "TB/s"
@@ -207,9 +208,11 @@ def _shape_section(state: WorkspaceState, roofline: RecordedRoofline) -> list[st
     for name, value in sorted(roofline.attainable.items()):
         known = f"{_plain(round(float(value.si) / 1e12, 6))} TFLOPS" if isinstance(value, RecordedQuantity) else ""
         shown = known or "UNKNOWN"
-        lines.append(f"- attainable under {name} roofs: {shown}")
+        lines.append(f"- attainable under {attainable_words(name)}: {shown}")
     for target in roofline.targets:
-        lines.append(f"- {_target_line(target, state)} = {_plain(target.factor)} x {target.basis} {target.name}")
+        lines.append(
+            f"- {_target_line(target, state)} = {_plain(target.factor)} x {basis_words(target.basis)} {target.name}"
+        )
     lines += [f"- note: {note}" for note in roofline.notes]
     return [*lines, *_reachable_lines(state, roofline), *gap_lines(state, roofline.shape), ""]
 
@@ -272,11 +275,16 @@ def _target_lines(state: WorkspaceState) -> list[str]:
     if not is_second_edition(state):
         return list(every)
     binding = dict.fromkeys(
-        _target_line(target, state)
+        _target_line(target, state) + _VENDORS.get(target.basis, "")
         for one in state.rooflines
         for target in (one.targets if one.bound == "unknown" else [one.target])
     )
-    return [*binding, *(f"not binding: {line}" for line in every if line not in binding)]
+    plain = {line.partition(", on ")[0] for line in binding}
+    return [*binding, *(f"not binding: {line}" for line in every if line not in plain)]
+
+
+_VENDORS = {"vendor_measured": ", on the vendor's own measurement: nothing is documented"}
+"""What a target says of its basis besides."""
 
 
 _STOP_HEAD = ("Shape", "Quantity", "Condition", "Factor", "Basis", "Grades", "Median latency")
