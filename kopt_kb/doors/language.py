@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kopt_kb.launch.compile.request import Compilation, CompileRequest, OpCase
     from kopt_kb.launch.compile.target import CompileTarget
     from kopt_kb.launch.cuda.languages import FunctionCode, FunctionJob
+    from kopt_kb.launch.recompile.job import Outcomes, RecompileJob
     from kopt_kb.launch.record.request import MakerRequest
     from kopt_kb.launch.record.statics import StaticLaunch
     from kopt_kb.launch.record.trace import CallTrace
@@ -66,6 +67,8 @@ class Language:
         recognises: Whether `compile` is for the file of this path; it reads the file and never runs it.
         compile: Returns what an op file in it launches for a shape, compiled.
         recorder: Returns what collects its launches, for a trace, a folder for code objects, and the request.
+        recompile: Makes code objects of it again, for a job and the numbers of its requests: from the text of the
+            source, none of which it runs. None: its code objects are never bound to their source.
         dialect: Name of its IR in `Compilation.dialects`; empty: it has none, or Triton's.
         count: Returns the work of a compilation with IR of that dialect, for a grid.
     """
@@ -90,6 +93,7 @@ class Language:
     recognises: Callable[[str], bool] | None = None
     compile: Callable[[CompileRequest, OpCase, CompileTarget], list[Compilation]] | None = None
     recorder: Callable[[CallTrace, Path, MakerRequest], LaunchRecorder] | None = None
+    recompile: Callable[[RecompileJob, Sequence[int]], Outcomes] | None = None
     dialect: str = ""
     count: Callable[[Compilation, tuple[int, ...]], IrCount] | None = None
 

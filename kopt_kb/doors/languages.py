@@ -6,22 +6,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kopt_kb.doors.language import Language, plain_name
+from kopt_kb.doors.later import later
 from kopt_kb.doors.table import behind, needed_pack
 
 __all__ = ["CORE", "language_named", "language_of_file", "language_of_module", "languages", "unknown_language"]
 
+_TRITON = later("kopt_kb.launch.recompile.triton_source:recompile_triton")
+
 CORE: tuple[Language, ...] = (
     Language(
         "Triton", "Triton", backends=("TRITON",), topics=("triton",), mark="triton.jit", start="subscript",
-        kernels="", dumps={"TRITON_CACHE_DIR": "{folder}"}, modules={"triton": "static"},
+        kernels="", dumps={"TRITON_CACHE_DIR": "{folder}"}, modules={"triton": "static"}, recompile=_TRITON,
     ),
     Language(
         "Gluon", "Gluon, Triton's language of layouts", backends=("GLUON",), topics=("gluon",),
-        mark="triton.experimental.gluon.jit", start="subscript",
+        mark="triton.experimental.gluon.jit", start="subscript", recompile=_TRITON,
     ),
     Language(
         "CUDA", "CUDA C++", spellings=("CUDA C", "CUTLASS"), vendors=("NVIDIA",), backends=("CUDA",), topics=("cuda",),
-        suffixes=(".cu", ".cuh"),
+        suffixes=(".cu", ".cuh"), recompile=later("kopt_kb.launch.recompile.cuda_source:recompile_cuda"),
     ),
     Language(
         "HIP", "HIP", vendors=("AMD",), backends=("HIP", "CK", "HIPBLASLT", "TURBO"), topics=("hip", "ck"),

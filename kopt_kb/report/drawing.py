@@ -1,54 +1,43 @@
-"""A picture of a roofline laid out in pixels: lines, marks and labels, the same for SVG, PNG and HTML."""
+"""A picture of a roofline laid out in pixels: lines, marks and words, the same for SVG, PNG and HTML.
+
+The canvas is as narrow as a phone, so that its text can be read there and has the size of the words around it on a
+desk. Series differ in colour and in shape, what a line says in its dashes; sources stand over what is pointed at.
+"""
 
 from __future__ import annotations
 
-import math
-import textwrap
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from kopt_kb.base.markup.style import GROUPS
-from kopt_kb.base.markup.text import clipped, visible
+from kopt_kb.base.markup.text import visible
 from kopt_kb.quantity.readable import rounded, si
-from kopt_kb.report.labels import CHAR_PX, LINE_PX, Box, Placed, Spot, WantedLabel, box_of, place, width_px
+from kopt_kb.report.axes import AXES, Plot
+from kopt_kb.report.key import PointEntry, Style, laid_key, point_entries, point_text, roof_text
+from kopt_kb.report.labels import Box, Placed, Segment, Spot, TextAnchor, WantedLabel, place
+from kopt_kb.report.marks import DrawnLine, Mark
 from kopt_kb.report.picture import DrawnRoof, Picture, Point
+from kopt_kb.report.text_width import LINE_PX, TITLE_PX, lines_of, shortened, width_px
 
-__all__ = ["Drawing", "DrawnLine", "Mark", "drawn", "number", "ticks"]
+__all__ = ["Drawing", "drawn"]
 
-_WIDTH, _PLOT_HEIGHT = 820.0, 430.0
-_LEFT, _TOP, _RIGHT, _BOTTOM = 58.0, 34.0, 14.0, 46.0
-_NAME_CHARS = 44
-_LABELLED = 60
-"""So many measured points have a label in the plot; the legend numbers the others."""
+_WIDTH, _PLOT_HEIGHT = 480.0, 310.0
+_LEFT, _RIGHT, _EDGE = 58.0, 14.0, 12.0
+_TITLE_LINE, _TITLE_LINES = 20.0, 3
+_NAMED = 4
+"""Up to so many measurements have their names in the plot, as far as all of them find a place; more have numbers."""
+_NAME_PX = 150.0
+_LABELLED = 80
+_CROWD, _CROWD_HEIGHT = 30, 120.0
+"""More kernels than these are drawn at the first level of memory alone, in a plot that is higher."""
+_SIZE, _SMALL = 4.5, 3.2
+"""Half the width of marks, and of those of further levels of memory."""
 _DRAWN = 400
-"""And so many are drawn at all."""
-_LEGEND_ROWS = 120
-_TICKS = 10
-_LEAST_PLAIN, _MOST_PLAIN = 1e-3, 1e5
+"""So many points are drawn at all."""
+_ROOF_LABELS = 4
 _ANGLES = ((1, 0), (1, -1), (1, 1), (-1, 0), (-1, -1), (-1, 1), (0, -1), (0, 1))
-_RADII = (9.0, 18.0, 30.0, 44.0, 60.0, 80.0, 105.0, 135.0)
-_ALONG = tuple(at / 32 for at in range(1, 32))
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnLine:
-    """A line through points, in pixels; `dash` as SVG has it."""
-
-    points: tuple[tuple[float, float], ...]
-    classes: str
-    dash: str = ""
-    over: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A dot (its shape tells the product) or the bar of what is attainable or asked for."""
-
-    x: float
-    y: float
-    shape: str
-    classes: str
-    over: str = ""
+_RADII = (8.0, 15.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0)
+_ALONG = tuple(at / 24 for at in range(23, 0, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,271 +45,196 @@ class Drawing:
     """What is to be drawn, in pixels from the top left.
 
     Attributes:
-        labels: All texts with the boxes that they fill: no two of them overlap.
-        unplaced: Labels that found no place; the legend has them.
-        sources: Where roofs and measurements come from, each once.
+        told: What is drawn, for those who can't see it, with where roofs and measurements come from.
+        labels: All texts with the boxes that they stay in: no two of them overlap.
+        unplaced: Labels that found no place in the plot; the key has them.
     """
 
     title: str
+    told: str
     width: float
     height: float
     lines: tuple[DrawnLine, ...]
     marks: tuple[Mark, ...]
     labels: tuple[Placed, ...]
     unplaced: tuple[str, ...]
-    sources: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Plot:
-    """The axes: numbers to pixels."""
-
-    picture: Picture
-    frame: Box = field(default_factory=lambda: Box(_LEFT, _TOP, _WIDTH - _RIGHT, _TOP + _PLOT_HEIGHT))
-
-    def x(self, intensity: float) -> float:
-        low, high = map(math.log10, self.picture.range())
-        return self.frame.left + (self.frame.right - self.frame.left) * (math.log10(intensity) - low) / (high - low)
-
-    def y(self, rate: float) -> float:
-        low, high = map(math.log10, self.picture.rates())
-        return self.frame.bottom - (self.frame.bottom - self.frame.top) * (math.log10(rate) - low) / (high - low)
-
-    def group(self, name: str) -> str:
-        return f"group{self.picture.groups.index(name) % GROUPS}"
-
-    def path(self, roof: DrawnRoof) -> tuple[tuple[float, float], ...]:
-        """Return the corners of a roof: on these axes it is two straight lines."""
-        low, high = self.picture.range()
-        places = [low, *([roof.ridge] if low < roof.ridge < high else []), high]
-        return tuple((self.x(one), self.y(roof.at(one))) for one in places)
-
-
-def drawn(picture: Picture, *, legend: bool = True) -> Drawing:
-    """Return a picture laid out.
-
-    Args:
-        picture: What is drawn.
-        legend: Whether names, values and sources stand below; a page has a table for them.
-    """
-    plot = _Plot(picture)
-    points = _points(picture)
-    lines = [*_grid(plot), *_roof_lines(plot), *_drops(plot, points)]
-    marks = tuple(_mark(plot, one) for one in points)
-    segments = [
-        (*a, *b)
-        for line in lines
-        if "grid" not in line.classes
-        for a, b in zip(line.points, line.points[1:], strict=False)
-    ]
-    taken = [Box(mark.x - 6, mark.y - 6, mark.x + 6, mark.y + 6) for mark in marks]
-    title = "".join(_wrapped(visible(picture.title), 1))
-    fixed = [*_axis_labels(plot), Placed(title, _left_box(title, 10, 11), "title")]
-    wanted = [*_point_labels(plot, points), *_roof_labels(plot), *_ridge_labels(plot)]
-    placed, unplaced = place(wanted, plot.frame, taken, segments)
-    bottom = plot.frame.bottom + _BOTTOM
-    rows = list(_legend(picture, points)) if legend else []
-    written = [_row(row, bottom + LINE_PX * (at + 0.5)) for at, row in enumerate(rows)]
-    height = bottom + LINE_PX * len(rows) + 4
-    labels = (*fixed, *placed, *written)
-    return Drawing(picture.title, _WIDTH, height, tuple(lines), marks, labels, tuple(unplaced), picture.sources)
+def drawn(picture: Picture, *, titled: bool = True) -> Drawing:
+    """Return a picture laid out, with its title or under that of a page."""
+    titles = lines_of(visible(picture.title), _WIDTH - 2 * _EDGE, _TITLE_LINES) if titled else []
+    top = _EDGE + _TITLE_LINE * len(titles) + LINE_PX + 8
+    points = sorted(picture.drawable, key=lambda one: not one.is_measured)
+    entries = point_entries(points)
+    if len(entries) > _CROWD:
+        points = [one for one in points if not one.level or one.level == points[0].level][:_DRAWN]
+        entries = point_entries(points)
+    height = _PLOT_HEIGHT + (_CROWD_HEIGHT if len(entries) > _CROWD else 0)
+    plot = Plot(picture, Box(_LEFT, top, _WIDTH - _RIGHT, top + height))
+    roofs = list(_roof_lines(plot))
+    joined = list(_joined(plot, entries))
+    marks = [*_ridge_marks(plot), *(_mark(plot, one) for one in reversed(points) if one.kind != "target")]
+    placed, unplaced, entries = _labels(plot, entries, marks, [*roofs, *joined])
+    key = laid_key(picture, entries, plot.frame.bottom + LINE_PX * 2 + 22, _WIDTH)
+    heads = [_title(text, _EDGE + _TITLE_LINE * at) for at, text in enumerate(titles)]
+    return Drawing(
+        picture.title, _told(picture), _WIDTH, key.bottom + 4,
+        (*plot.grid(), *roofs, *_drops(plot, points), *joined, *key.lines),
+        (*marks, *key.marks), (*heads, *plot.words(), *placed, *key.labels), tuple(unplaced),
+    )  # fmt: skip
 
 
-def _points(picture: Picture) -> tuple[Point, ...]:
-    """Return the points that are drawn, measured ones first."""
-    return tuple(sorted(picture.drawable, key=lambda one: not one.is_measured)[:_DRAWN])
+def _title(text: str, y: float) -> Placed:
+    width = width_px(text, TITLE_PX, bold=True)
+    return Placed(text, Box(_EDGE, y, _EDGE + width, y + _TITLE_LINE), "title")
 
 
-def _row(text: str, y: float) -> Placed:
-    """Return a row of the legend; what goes on from the row above stands further in."""
-    shown = text.lstrip()
-    return Placed(shown, _left_box(shown, 12 + CHAR_PX * (len(text) - len(shown)), y), "quiet")
+def _told(picture: Picture) -> str:
+    """Return the picture in words."""
+    across, up = AXES
+    rows = [f"{up} over {across}, both logarithmic."]
+    rows += [roof_text(one).replace("\n", " (") + (")" if one.source else "") for one in picture.roofs]
+    rows += [point_text(one).replace("\n", " (") + (")" if one.source else "") for one in picture.points[:_LABELLED]]
+    return "\n".join(rows)
 
 
-def _left_box(text: str, left: float, y: float) -> Box:
-    return box_of(text, left + width_px(text) / 2, y)
+def _labels(
+    plot: Plot, entries: list[PointEntry], marks: Sequence[Mark], lines: Sequence[DrawnLine]
+) -> tuple[list[Placed], list[str], list[PointEntry]]:
+    """Return the words in the plot: names where they are few and find a place, else numbers that the key explains."""
+    taken = [Box(one.x - 5.5, one.y - 5.5, one.x + 5.5, one.y + 5.5) for one in marks]
+    segments: list[Segment] = [(*a, *b) for line in lines for a, b in itertools.pairwise(line.points)]
+    roofs, ridges = list(_roof_labels(plot)), list(_ridge_labels(plot))
+    if len(entries) <= _NAMED:
+        names = [shortened(visible(one.points[0].label or one.points[0].name), _NAME_PX) for one in entries]
+        wanted = [_around(plot, text, one) for text, one in zip(names, entries, strict=True)]
+        placed, unplaced = place([*roofs, *wanted, *ridges], plot.frame, taken, segments)
+        if len(set(names)) == len(names) and not set(unplaced) & set(names):
+            return placed, unplaced, [PointEntry(one.points, "") for one in entries]
+    numbers = [_around(plot, one.number, one) for one in entries[:_LABELLED]]
+    placed, unplaced = place([*roofs, *numbers, *ridges], plot.frame, taken, segments)
+    return placed, unplaced, entries
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Return powers of ten between two numbers, with 2 and 5 between them where there is room, ten at most."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    step = max(1, math.ceil((last - first) / _TICKS))
-    decades = [one for power in range(first, last + 1, step) if low <= (one := 10.0**power) <= high]
-    finer = [part * 10.0**power for power in range(first, last + 1) for part in (1, 2, 5)]
-    fine = [one for one in finer if low <= one <= high]
-    return fine if len(decades) < 3 and len(fine) <= _TICKS else decades
+def _roof_lines(plot: Plot) -> Iterator[DrawnLine]:
+    """Yield roofs; where levels of memory share flat parts, slopes have their colours and flat parts none."""
+    style = Style(plot.picture)
+    if not plot.picture.has_levels:
+        for roof in reversed(plot.picture.roofs):
+            thin = " thin" if roof.basis == "target" else ""
+            yield DrawnLine(plot.path(roof), f"line {style.colour(roof)}{thin}", style.dash(roof), roof_text(roof))
+        return
+    slopes = {(one.level, one.group): one for one in sorted(plot.picture.roofs, key=lambda one: one.ridge)}
+    flats = {(one.engine, one.group): one for one in sorted(plot.picture.roofs, key=lambda one: -one.ridge)}
+    for roof in flats.values():
+        yield DrawnLine(plot.path(roof)[1:], "line neutral", style.dash(roof), roof_text(roof))
+    for roof in slopes.values():
+        yield DrawnLine(plot.path(roof)[:2], f"line {style.colour(roof)}", style.dash(roof), roof_text(roof))
 
 
-def number(value: float) -> str:
-    """Return a number at a tick."""
-    return f"{value:g}" if _LEAST_PLAIN <= value < _MOST_PLAIN else si(value, "").replace(" ", "")
-
-
-def _axis_labels(plot: _Plot) -> Iterator[Placed]:
-    """Yield the numbers at the ticks and the names of the axes."""
-    frame = plot.frame
-    for value in ticks(*plot.picture.rates()):
-        text = si(value, "").strip()
-        y = min(max(plot.y(value), frame.top + LINE_PX), frame.bottom - LINE_PX)
-        yield Placed(text, box_of(text, frame.left - 6 - width_px(text) / 2, y), "quiet")
-    for value in ticks(*plot.picture.range()):
-        text = number(value)
-        x = min(max(plot.x(value), frame.left + 12), frame.right - width_px(text) / 2)
-        yield Placed(text, box_of(text, x, frame.bottom + 11), "quiet")
-    for text, x, y in (("FLOP/s", 4.0, frame.top - 6), ("operations a byte, FLOP/B", frame.left, frame.bottom + 27)):
-        yield Placed(text, _left_box(text, x, y), "quiet")
-
-
-def _grid(plot: _Plot) -> Iterator[DrawnLine]:
-    frame = plot.frame
-    for value in ticks(*plot.picture.rates()):
-        yield DrawnLine(((frame.left, plot.y(value)), (frame.right, plot.y(value))), "grid")
-    for value in ticks(*plot.picture.range()):
-        yield DrawnLine(((plot.x(value), frame.top), (plot.x(value), frame.bottom)), "grid")
-    corners = ((frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom))
-    yield DrawnLine(corners, "axis grid")
-
-
-_DASHES = {"documented": "", "measured": "7 4", "target": "2 3", "counters": "12 3"}
-
-
-def _roof_lines(plot: _Plot) -> Iterator[DrawnLine]:
-    """Yield roofs, and under each ridge a line down to the axis."""
+def _ridge_marks(plot: Plot) -> Iterator[Mark]:
+    """Yield the shape of each product at its ridges, for whom colours are not enough."""
+    style = Style(plot.picture)
+    if plot.picture.has_levels or len(plot.picture.series) < 2:
+        return
     for roof in plot.picture.roofs:
-        over = "\n".join(filter(None, (f"{roof.name}: {roof.values}", roof.source)))
-        thin = " thin" if roof.basis == "target" else ""
-        yield DrawnLine(plot.path(roof), f"line {plot.group(roof.group)}{thin}", _DASHES[roof.basis], over)
+        if roof.basis != "target":
+            x, y = plot.path(roof)[1]
+            yield Mark(x, y, style.shape(roof), f"mark open {style.colour(roof)}", roof_text(roof), 4.0)
+
+
+def _drops(plot: Plot, points: Sequence[Point]) -> Iterator[DrawnLine]:
+    """Yield a line down to the axis from what is attainable, and from the ridge of a product that is alone."""
+    for x, y in dict.fromkeys((plot.x(one.intensity), plot.y(one.rate)) for one in points if one.kind == "attainable"):
+        yield DrawnLine(((x, y), (x, plot.frame.bottom)), "line drop", "2 4")
     for roof in _ridged(plot):
-        x = plot.x(roof.ridge)
-        over = f"ridge of {roof.name}: {rounded(roof.ridge)} FLOP/B"
-        yield DrawnLine(((x, plot.y(roof.peak)), (x, plot.frame.bottom)), "axis", "1 4", over)
+        yield DrawnLine((plot.path(roof)[1], (plot.x(roof.ridge), plot.frame.bottom)), "line drop", "2 4")
 
 
-def _ridged(plot: _Plot) -> list[DrawnRoof]:
-    """Return one roof for each ridge: of those less than four pixels apart the first; targets have none."""
+def _joined(plot: Plot, entries: Sequence[PointEntry]) -> Iterator[DrawnLine]:
+    """Yield a line through the points of a kernel: levels of memory move it aside, its rate is one."""
+    for entry in entries:
+        xs = [plot.x(one.intensity) for one in entry.points]
+        if len(xs) > 1:
+            y = plot.y(entry.points[0].rate)
+            yield DrawnLine(((min(xs), y), (max(xs), y)), "line drop")
+
+
+def _ridged(plot: Plot) -> list[DrawnRoof]:
+    """Return the documented roofs of a single product, those whose ridges are less than ten pixels apart once."""
     roofs: list[DrawnRoof] = []
-    for roof in plot.picture.roofs:
-        x = plot.x(roof.ridge)
-        if roof.basis != "target" and all(abs(plot.x(one.ridge) - x) >= 4 for one in roofs):
-            roofs.append(roof)
+    if not plot.picture.has_levels and len(plot.picture.series) == 1:
+        for roof in plot.picture.roofs:
+            x = plot.x(roof.ridge)
+            if roof.basis == "documented" and all(abs(plot.x(one.ridge) - x) >= 10 for one in roofs):
+                roofs.append(roof)
     return roofs
 
 
-def _drops(plot: _Plot, points: Iterable[Point]) -> Iterator[DrawnLine]:
-    """Yield a line from what is attainable down to the axis: the work's own intensity."""
-    for point in points:
-        if point.kind == "attainable":
-            x = plot.x(point.intensity)
-            yield DrawnLine(
-                ((x, plot.y(point.rate)), (x, plot.frame.bottom)), f"line thin {plot.group(point.group)}", "1 6"
-            )
+def _mark(plot: Plot, point: Point) -> Mark:
+    style = Style(plot.picture)
+    shape = style.shape(point) if point.is_measured else "bar"
+    size = _SMALL if point.level and point.level != plot.picture.points[0].level else _SIZE
+    x, y = plot.x(point.intensity), plot.y(point.rate)
+    return Mark(x, y, shape, f"mark {style.colour(point)}", point_text(point), size)
 
 
-_SHAPES = ("dot", "square", "triangle", "diamond")
-
-
-def _mark(plot: _Plot, point: Point) -> Mark:
-    at = plot.picture.groups.index(point.group)
-    shape = _SHAPES[at % len(_SHAPES)] if point.is_measured else "bar"
-    over = "\n".join(filter(None, (f"{point.name}: {point.values}", point.source)))
-    full = " full" if point.is_measured else ""
-    return Mark(plot.x(point.intensity), plot.y(point.rate), shape, f"mark {plot.group(point.group)}{full}", over)
-
-
-def _around(text: str, x: float, y: float) -> tuple[Spot, ...]:
-    """Return the places around a mark, near ones first."""
-    half = width_px(text) / 2
+def _around(plot: Plot, text: str, entry: PointEntry) -> WantedLabel:
+    """Return a label with the places around its mark, near ones first."""
+    one = entry.points[0]
+    x, y, half = plot.x(one.intensity), plot.y(one.rate), width_px(text) / 2
     spots = []
     for at, radius in enumerate(_RADII):
         for turn, (right, down) in enumerate(_ANGLES):
-            shift = (half + radius * (1.0 if down == 0 else 0.7)) * right
-            spots.append(
-                Spot(x + shift, y + (radius + LINE_PX / 2) * down * (1.0 if right == 0 else 0.7), 10 * at + turn)
-            )
-    return tuple(spots)
+            across = (half + radius * (1.0 if down == 0 else 0.7)) * right
+            along = (radius + LINE_PX / 2) * down * (1.0 if right == 0 else 0.7)
+            side: TextAnchor = "start" if right > 0 else "end" if right < 0 else "middle"
+            spots.append(Spot(x + across, y + along, 10 * at + turn, side))
+    return WantedLabel(text, tuple(spots), (x, y), "over")
 
 
-def _point_labels(plot: _Plot, points: Iterable[Point]) -> Iterator[WantedLabel]:
-    """Yield a label for each measured point: its name, else its number in the legend."""
-    for number, one in enumerate((each for each in points if each.is_measured), 1):
-        if number > _LABELLED:
-            return
-        x, y = plot.x(one.intensity), plot.y(one.rate)
-        texts = (clipped(visible(one.name), _NAME_CHARS), str(number))
-        yield WantedLabel(texts, tuple(_around(text, x, y) for text in texts), (x, y))
-
-
-def _roof_labels(plot: _Plot) -> Iterator[WantedLabel]:
-    """Yield the value at each flat part and each slope, a text once."""
-    alone = len(plot.picture.groups) == 1
+def _roof_labels(plot: Plot) -> Iterator[WantedLabel]:
+    """Yield what a roof is beside it: values of a product that is alone, else names; none where there are many."""
+    picture = plot.picture
+    if not picture.has_levels and len(picture.series) > _ROOF_LABELS:
+        return
     seen: set[str] = set()
-    for roof in plot.picture.roofs:
-        if roof.basis == "target":
-            continue
-        own = roof.name.removeprefix(f"{roof.group} ") if alone else roof.name
-        slope = (
-            f"{si(roof.bandwidth, 'B/s')}"
-            + ("" if alone else f" {roof.group}")
-            + (" measured" if roof.basis == "measured" else "")
-        )
-        path = plot.path(roof)
-        corner = path[1] if len(path) > 2 else path[0 if roof.ridge <= plot.picture.range()[0] else 1]
-        for text, (start, end) in (
-            (f"{si(roof.peak, 'FLOP/s')} {own}", (corner, path[-1])),
-            (slope, (path[0], corner)),
+    for roof in picture.roofs:
+        if roof.basis not in {"documented", "counters"} or (
+            picture.has_levels and roof.group != picture.roofs[0].group
         ):
-            short = clipped(visible(text), _NAME_CHARS)
-            if short not in seen and start != end:
-                seen.add(short)
-                yield WantedLabel(
-                    (short,), (tuple(_beside(short, start, end)),), ((start[0] + end[0]) / 2, start[1]), "", math.inf
-                )
+            continue
+        if picture.has_levels:
+            texts = (roof.engine, roof.level)
+        elif len(picture.series) > 1:
+            texts = (roof.group, "")
+        else:
+            texts = (si(roof.peak, "FLOP/s"), si(roof.bandwidth, "B/s"))
+        start, ridge, end = plot.path(roof)
+        for text, (low, high) in zip(texts, ((ridge, end), (start, ridge)), strict=True):
+            if text and text not in seen and low[0] < high[0]:
+                seen.add(text)
+                short = shortened(visible(text), _NAME_PX)
+                yield WantedLabel(short, tuple(_beside(short, low, high)), low, "over", float("inf"))
 
 
 def _beside(text: str, start: tuple[float, float], end: tuple[float, float]) -> Iterator[Spot]:
     """Yield places above and below a line: on a slope to its left and right."""
     half, is_flat = width_px(text) / 2, abs(start[1] - end[1]) < 1
-    for at, part in enumerate(reversed(_ALONG)):
+    for at, part in enumerate(_ALONG):
         x, y = start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
         if is_flat:
-            yield from (Spot(x, y - 9, at), Spot(x, y + 10, 8 + at), Spot(x, y - 23, 16 + at), Spot(x, y + 24, 24 + at))
+            x = min(x, end[0] - half)
+            yield from (Spot(x, y - 11, at, "end"), Spot(x, y + 12, 8 + at, "end"))
         else:
-            yield from (Spot(x - half - 8, y, at), Spot(x + half + 8, y + 4, 8 + at))
+            yield from (Spot(x - half - 9, y - 2, at, "end"), Spot(x + half + 9, y + 4, 8 + at, "start"))
 
 
-def _ridge_labels(plot: _Plot) -> Iterator[WantedLabel]:
+def _ridge_labels(plot: Plot) -> Iterator[WantedLabel]:
     for roof in _ridged(plot):
-        text = f"ridge {rounded(roof.ridge)} FLOP/B"
+        text = f"ridge {rounded(roof.ridge)} FLOP/byte"
         x, half = plot.x(roof.ridge), width_px(text) / 2
-        heights = [plot.frame.bottom - 10 - 15 * at for at in range(12)]
-        spots = tuple(Spot(x + side * (half + 5), y, at) for at, y in enumerate(heights) for side in (1, -1))
-        yield WantedLabel((text,), (spots,), (x, heights[0]), "quiet", math.inf)
-
-
-def _legend(picture: Picture, points: tuple[Point, ...]) -> Iterator[str]:
-    """Yield the rows below the plot: roofs, what is not drawn, points, each with its values and source."""
-    rows = [_told(_LINES_OF[one.basis], one) for one in picture.roofs]
-    more = len(picture.drawable) - len(points)
-    rows += [f"not drawn: {more} more points"] if more else []
-    rows += [_told("not drawn:", one) for one in picture.points if not one.is_drawable]
-    rows += [_told(str(at), one) for at, one in enumerate((one for one in points if one.is_measured), 1)]
-    rows += [_told("bar", one) for one in points if not one.is_measured]
-    lines = [line for row in rows for line in _wrapped(visible(row))]
-    yield from lines[:_LEGEND_ROWS]
-    if len(lines) > _LEGEND_ROWS:
-        yield f"and {len(lines) - _LEGEND_ROWS} more rows"
-
-
-def _told(sign: str, one: DrawnRoof | Point) -> str:
-    return f"{sign} {one.name}: {one.values}" + (f" ({one.source})" if one.source else "")
-
-
-def _wrapped(text: str, most: int = 8) -> list[str]:
-    """Return a text as lines that fit the paper, the second and later ones further in."""
-    chars = int((_WIDTH - 24) / CHAR_PX)
-    letters = chars if width_px(text) <= CHAR_PX * len(text) else chars // 2
-    wrap = textwrap.TextWrapper(letters, subsequent_indent="    ", break_on_hyphens=False, max_lines=most)
-    return wrap.wrap(text)
-
-
-_LINES_OF = {"documented": "──", "measured": "- -", "target": "···", "counters": "—-"}
+        heights = [plot.frame.bottom - 12 - LINE_PX * at for at in range(12)]
+        sides: tuple[tuple[int, TextAnchor], ...] = ((1, "start"), (-1, "end"))
+        spots = tuple(Spot(x + side * (half + 5), y, at, by) for at, y in enumerate(heights) for side, by in sides)
+        yield WantedLabel(text, spots, (x, heights[0]), "quiet over", float("inf"))

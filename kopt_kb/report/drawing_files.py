@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,12 @@ from kopt_kb.base.markup.elements import Element, element
 from kopt_kb.base.markup.html import page
 from kopt_kb.base.markup.style import LIGHT, StyleSheet
 from kopt_kb.base.markup.text import clipped, visible
-from kopt_kb.report.drawing import Drawing, DrawnLine, Mark, drawn
+from kopt_kb.report.drawing import Drawing, drawn
+from kopt_kb.report.labels import Placed
+from kopt_kb.report.marks import DrawnLine
 from kopt_kb.report.picture import Picture, check_picture
 from kopt_kb.report.terminal_plot import terminal
+from kopt_kb.report.text_width import FONT_PX, TITLE_PX
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +27,10 @@ __all__ = ["figure", "html_bytes", "picture_table", "png_bytes", "svg", "svg_byt
 
 _SOFTWARE = "kopt-kb"
 _POINTS_PER_INCH = 72.0
-_CENTRE_PX = 4.0
+_SHOWN_PX = 600.0
+"""A file of its own is shown as wide where there is room: its text has then the size of a page's."""
+_BASE = 0.26
+"""Part of the height of a text that is below its base line."""
 _NAME_CHARS = 160
 _ROWS = 500
 _BASES = {"target": "target", "counters": "roof by the profiler's counters"}
@@ -38,63 +44,44 @@ def svg(one: Drawing, *, alone: bool) -> Element:
         alone: Whether it is a file of its own, with its own sheet, and not a part of a page.
     """
     lines = [
-        element(
-            "polyline", _over(each.over), points=_points(each), class_=each.classes, stroke_dasharray=each.dash or None
-        )
+        element("polyline", _over(each.over), points=_points(each.points), class_=each.classes,
+                stroke_dasharray=each.dash or None)
         for each in one.lines
-    ]
-    led = [(each.lead, each.box) for each in one.labels if each.lead is not None]
-    leads = [
-        element(
-            "line", x1=lead[0], y1=lead[1], x2=(box.left + box.right) / 2, y2=(box.top + box.bottom) / 2, class_="lead"
-        )
-        for lead, box in led
     ]  # fmt: skip
-    boxes = [_ground(each.box.left, each.box.top, each.box.right, each.box.bottom) for each in one.labels]
-    marks = [_mark(each) for each in one.marks]
-    texts = [
-        element("text", each.text, x=each.box.left, y=each.box.bottom - 3, class_=each.classes or None)
-        for each in one.labels
-    ]
+    leads = [element("polyline", points=_points((each.lead[:2], each.lead[2:])), class_="line drop")
+             for each in one.labels if each.lead is not None]  # fmt: skip
+    marks = [element("polygon", _over(each.over), points=_points(each.corners), class_=each.classes)
+             for each in one.marks]  # fmt: skip
+    size = (_SHOWN_PX, one.height * _SHOWN_PX / one.width) if alone else (None, None)
     paper = element("rect", x=0, y=0, width=one.width, height=one.height, class_="paper") if alone else None
     return element(
-        "svg", element("title", one.title), element("desc", "; ".join(one.sources) or "no source"),
-        element("style", StyleSheet.PICTURE) if alone else None, paper, *lines, *leads, *boxes, *marks, *texts,
+        "svg", element("title", one.title), element("desc", one.told),
+        element("style", StyleSheet.PICTURE) if alone else None, paper, *lines, *leads, *marks, *map(_text, one.labels),
         xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {one.width:g} {one.height:g}", role="img",
-        aria_label=one.title, width=one.width if alone else None, height=one.height if alone else None,
+        aria_label=one.title, width=size[0], height=size[1],
     )  # fmt: skip
 
 
-def _ground(left: float, top: float, right: float, bottom: float) -> Element:
-    return element("rect", x=left, y=top, width=right - left, height=bottom - top, class_="ground")
+def _text(label: Placed) -> Element:
+    over = f"{label.text}\n{label.over}" if label.text not in label.over else label.over
+    classes = " ".join(filter(None, (label.classes, "" if label.anchor == "start" else label.anchor)))
+    x, y = _place(label)
+    return element("text", label.text, _over(over if label.over else ""), x=x, y=y, class_=classes or None)
+
+
+def _place(label: Placed) -> tuple[float, float]:
+    """Return where a text begins, is centred or ends, and its base line."""
+    box = label.box
+    x = {"start": box.left, "middle": (box.left + box.right) / 2, "end": box.right}[label.anchor]
+    return x, box.bottom - (box.bottom - box.top) * _BASE
 
 
 def _over(text: str) -> Element | None:
     return element("title", text) if text else None
 
 
-def _points(line: DrawnLine) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in line.points)
-
-
-_SHAPES = {
-    "square": "{a},{c} {b},{c} {b},{d} {a},{d}",
-    "triangle": "{a},{d} {b},{d} {x},{c}",
-    "diamond": "{x},{c} {b},{y} {x},{d} {a},{y}",
-}
-
-
-def _mark(mark: Mark) -> Element:
-    size = _CENTRE_PX
-    if mark.shape == "dot":
-        return element("circle", _over(mark.over), cx=mark.x, cy=mark.y, r=size, class_=mark.classes)
-    if mark.shape == "bar":
-        return element(
-            "line", _over(mark.over), x1=mark.x - 9, x2=mark.x + 9, y1=mark.y, y2=mark.y, class_=mark.classes
-        )
-    corners = {"a": mark.x - size, "b": mark.x + size, "c": mark.y - size, "d": mark.y + size, "x": mark.x, "y": mark.y}
-    shown = {name: f"{value:.1f}" for name, value in corners.items()}
-    return element("polygon", _over(mark.over), points=_SHAPES[mark.shape].format(**shown), class_=mark.classes)
+def _points(places: Sequence[Sequence[float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 def svg_bytes(picture: Picture) -> bytes:
@@ -104,7 +91,7 @@ def svg_bytes(picture: Picture) -> bytes:
 
 def figure(picture: Picture, caption: str) -> Figure:
     """Return a picture as a part of a report."""
-    return Figure(svg(drawn(picture, legend=False), alone=False), terminal(picture, width=96), caption)
+    return Figure(svg(drawn(picture, titled=False), alone=False), terminal(picture, width=96), caption)
 
 
 def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _ROWS) -> TableBlock:
@@ -130,7 +117,7 @@ def picture_table(picture: Picture, *, letters: int = _NAME_CHARS, most: int = _
 def html_bytes(picture: Picture) -> bytes:
     """Return a page with the picture and a table of what is drawn."""
     shown = figure(
-        picture, "Both axes are logarithmic. Dots are measured; bars are what roofs allow and targets ask for."
+        picture, "Both axes are logarithmic. Marks are measured, bars are what roofs allow, dotted lines are targets."
     )
     made = ReportPage(picture.title, (shown,), (Section("Values", (picture_table(picture),)),), _SOFTWARE)
     return page(made).encode()
@@ -145,42 +132,41 @@ def png_bytes(picture: Picture) -> bytes:
     from matplotlib.figure import Figure as Canvas
 
     one = drawn(picture)
-    canvas = Canvas(figsize=(one.width / _POINTS_PER_INCH, one.height / _POINTS_PER_INCH), dpi=2 * _POINTS_PER_INCH)
+    canvas = Canvas(figsize=(one.width / _POINTS_PER_INCH, one.height / _POINTS_PER_INCH), dpi=3 * _POINTS_PER_INCH)
     axes = canvas.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, one.width), ylim=(one.height, 0))
     axes.axis("off")
     _paint(axes, one)
     out = io.BytesIO()
-    told = {"Title": visible(one.title), "Description": visible("; ".join(one.sources)), "Software": _SOFTWARE}
+    told = {"Title": visible(one.title), "Description": visible(one.told), "Software": _SOFTWARE}
     canvas.savefig(out, format="png", metadata=told)
     return out.getvalue()
 
 
-_MARKERS = {"dot": "o", "square": "s", "triangle": "^", "diamond": "D", "bar": "_"}
-
-
 def _paint(axes: Axes, drawing: Drawing) -> None:
     """Paint a drawing; a pixel of it is a point of the file."""
-    for line in drawing.lines:
+    led = [DrawnLine((each.lead[:2], each.lead[2:]), "drop") for each in drawing.labels if each.lead is not None]
+    for line in (*drawing.lines, *led):
         xs, ys = zip(*line.points, strict=True)
         dash = (0, tuple(map(float, line.dash.split()))) if line.dash else "-"
-        axes.plot(xs, ys, color=_colour(line.classes), linestyle=dash, linewidth=1.0 if "grid" in line.classes else 1.8)
+        bold = line.classes.startswith("line") and not {"thin", "drop"} & set(line.classes.split())
+        axes.plot(xs, ys, color=_colour(line.classes), linestyle=dash, linewidth=2 if bold else 1, clip_on=False)
     for mark in drawing.marks:
-        axes.plot(
-            mark.x,
-            mark.y,
-            _MARKERS[mark.shape],
-            color=_colour(mark.classes),
-            markersize=18 if mark.shape == "bar" else 8,
-        )
+        face, edge = _colour(mark.classes), LIGHT["ground"]
+        face, edge = (edge, face) if "open" in mark.classes.split() else (face, edge)
+        axes.fill(*zip(*mark.corners, strict=True), facecolor=face, edgecolor=edge, linewidth=1.2, zorder=3)
     for label in drawing.labels:
-        x, y = label.box.left, (label.box.top + label.box.bottom) / 2
-        if label.lead is not None:
-            axes.plot((label.lead[0], x), (label.lead[1], y), color=LIGHT["quiet"], linewidth=1.0)
-        colour = LIGHT["quiet"] if "quiet" in label.classes else LIGHT["text"]
+        words = label.classes.split()
+        halo = {"facecolor": LIGHT["ground"], "alpha": 0.8, "linewidth": 0, "pad": 0.5} if "over" in words else None
         axes.text(
-            x, y, label.text, color=colour, fontsize=11, family="monospace", va="center_baseline", parse_math=False
-        )
+            *_place(label), label.text, color=LIGHT["quiet"] if "quiet" in words else LIGHT["text"],
+            fontsize=TITLE_PX if "title" in words else FONT_PX, family="DejaVu Sans", parse_math=False,
+            weight="bold" if {"title", "number"} & set(words) else "normal", va="baseline", zorder=4,
+            ha=_ALIGNED[label.anchor], bbox=halo,
+        )  # fmt: skip
+
+
+_ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
 
 def _colour(classes: str) -> str:

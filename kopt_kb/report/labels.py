@@ -1,27 +1,29 @@
 """Where the labels of a picture go: no two cover each other, none leaves the frame; the same picture, the same places.
 
 Greedy in the order of importance (J. Christensen, J. Marks, S. Shieber, "An empirical study of algorithms for
-point-feature label placement", ACM TOG 14(3), 1995): each label takes the free place that crosses the fewest lines and
-is nearest to what it names. A label that finds none shrinks to its number; one that finds none for that either is left
-out, and the legend still names what it was for.
+point-feature label placement", ACM TOG 14(3), 1995): each label takes the free place that crosses the fewest lines, is
+not nearer to another mark, and is nearest to what it names. A label that finds none is left out, and the key still
+names what it was for.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["CHAR_PX", "LINE_PX", "Box", "Placed", "Spot", "WantedLabel", "box_of", "place"]
+from kopt_kb.report.text_width import LINE_PX, width_px
 
-CHAR_PX = 6.7
-"""Width of a letter of the pictures' font (11 px, of equal widths); wide letters take two."""
-LINE_PX = 13.0
-"""Height of a line of it."""
+__all__ = ["Box", "Placed", "Spot", "TextAnchor", "WantedLabel", "box_of", "place"]
 
-_GAP_PX = 1.5
-_CROSSING = 30.0
-_FIRST_WIDE = "\u1100"
-"""From here on letters of East Asia may be twice as wide; a box is rather too large than too small."""
+TextAnchor = Literal["start", "middle", "end"]
+"""Which part of its box a text fills that is set narrower than the box."""
+
+Segment = tuple[float, float, float, float]
+
+_GAP_PX, _LEAD_PX = 1.5, 3.0
+_CROSSING, _AMBIGUOUS = 30.0, 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Box:
             and other.top < self.bottom + gap
         )
 
+    def grown(self, by: float) -> Box:
+        """Return it with a margin."""
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
     def within(self, frame: Box) -> bool:
         """Return whether it lies in a frame."""
         inside_x = frame.left <= self.left and self.right <= frame.right
@@ -50,11 +56,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place to try: the middle of the label, and how unwelcome it is."""
+    """A place to try: the middle of the label, how unwelcome it is, and the side of it that is nearest to its mark."""
 
     x: float
     y: float
     cost: float
+    anchor: TextAnchor = "middle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +69,29 @@ class WantedLabel:
     """A label that wants a place.
 
     Attributes:
-        texts: The text, then shorter ones to try when it finds no place.
-        spots: For each text its places, by the width that the text takes.
+        text: The text.
+        spots: Its places.
         anchor: What it names; a line leads there from a place further away than `near`.
         classes: How it is drawn.
     """
 
-    texts: tuple[str, ...]
-    spots: tuple[tuple[Spot, ...], ...]
+    text: str
+    spots: tuple[Spot, ...]
     anchor: tuple[float, float]
     classes: str = ""
-    near: float = 22.0
+    near: float = 12.0
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A label in its place, with the end of the line that leads to what it names, if it needs one."""
+    """A label in its place, with the line that leads to what it names, if it needs one, and its hover text."""
 
     text: str
     box: Box
     classes: str
-    lead: tuple[float, float] | None = None
-
-
-def width_px(text: str) -> float:
-    """Return the width of a text."""
-    return CHAR_PX * sum(2 if one >= _FIRST_WIDE else 1 for one in text)
+    anchor: TextAnchor = "start"
+    lead: Segment | None = None
+    over: str = ""
 
 
 def box_of(text: str, x: float, y: float) -> Box:
@@ -96,13 +100,10 @@ def box_of(text: str, x: float, y: float) -> Box:
     return Box(x - half, y - LINE_PX / 2, x + half, y + LINE_PX / 2)
 
 
-Segment = tuple[float, float, float, float]
-
-
 def place(
     wanted: Iterable[WantedLabel], frame: Box, taken: Sequence[Box], segments: Sequence[Segment]
 ) -> tuple[list[Placed], list[str]]:
-    """Return labels in their places, and the first texts of those that found none.
+    """Return labels in their places, and the texts of those that found none.
 
     Args:
         wanted: In the order of importance.
@@ -112,29 +113,41 @@ def place(
     """
     boxes, placed, left_out = list(taken), [], []
     for one in wanted:
-        found = _first(one, frame, boxes, segments)
+        found = _placed(one, frame, boxes, taken, segments)
         if found is None:
-            left_out.append(one.texts[0])
+            left_out.append(one.text)
         else:
             placed.append(found)
             boxes.append(found.box)
     return placed, left_out
 
 
-def _first(label: WantedLabel, frame: Box, boxes: Sequence[Box], segments: Sequence[Segment]) -> Placed | None:
-    for text, spots in zip(label.texts, label.spots, strict=True):
-        free = []
-        for spot in spots:
-            box = box_of(text, spot.x, spot.y)
-            if box.within(frame) and not any(box.meets(other, _GAP_PX) for other in boxes):
-                crossed = sum(_crosses(segment, box) for segment in segments)
-                free.append((spot.cost + _CROSSING * crossed, spot.x, spot.y, box))
-        if free:
-            box = min(free, key=lambda each: each[:3])[3]
-            end = _nearest(box, label.anchor)
-            far = (end[0] - label.anchor[0]) ** 2 + (end[1] - label.anchor[1]) ** 2 > label.near**2
-            return Placed(text, box, label.classes, label.anchor if far else None)
-    return None
+def _placed(
+    label: WantedLabel, frame: Box, boxes: Sequence[Box], taken: Sequence[Box], segments: Sequence[Segment]
+) -> Placed | None:
+    marks = [((one.left + one.right) / 2, (one.top + one.bottom) / 2) for one in taken]
+    best: tuple[float, TextAnchor, Box] | None = None
+    for spot in sorted(label.spots, key=lambda each: (each.cost, each.x, each.y)):
+        if best is not None and best[0] <= spot.cost:
+            break
+        box = box_of(label.text, spot.x, spot.y)
+        if not box.within(frame) or any(box.meets(other, _GAP_PX) for other in boxes):
+            continue
+        own = _distance(box, label.anchor)
+        nearer = any(_distance(box, mark) < own - 1 for mark in marks)
+        cost = spot.cost + _AMBIGUOUS * nearer + _CROSSING * sum(_crosses(one, box) for one in segments)
+        if best is None or cost < best[0]:
+            best = cost, spot.anchor, box
+    if best is None:
+        return None
+    _, anchor, box = best
+    end = _nearest(box.grown(_LEAD_PX), label.anchor)
+    far = _distance(box, label.anchor) > label.near
+    return Placed(label.text, box, label.classes, anchor, (*label.anchor, *end) if far else None)
+
+
+def _distance(box: Box, point: tuple[float, float]) -> float:
+    return math.dist(_nearest(box, point), point)
 
 
 def _nearest(box: Box, point: tuple[float, float]) -> tuple[float, float]:

@@ -33,13 +33,15 @@ class DrawnRoof:
     """One roof: a slope of bandwidth up to a flat peak.
 
     Attributes:
-        name: Platform and dtype, such as `H20 bf16 matrix`.
+        name: Platform and engine, such as `H20 bf16 matrix`.
         bandwidth: Bytes a second of the slope.
         peak: Operations a second of the flat part.
         source: Citations of both, for the hover text.
-        group: Whose it is: roofs and points of one product have one colour.
+        group: Whose it is: a product, or the run of a profiler.
         basis: Whether it is documented, was measured, is the share of a roof that a target asks for, or what a
             profiler's counters say of the run.
+        level: Level of memory, in a picture that shows several.
+        engine: Dtype and engine of the flat part, such as `bf16 matrix`.
     """
 
     name: str
@@ -48,6 +50,13 @@ class DrawnRoof:
     source: str
     group: str = ""
     basis: DrawnBasis = "documented"
+    level: str = ""
+    engine: str = ""
+
+    @property
+    def series(self) -> str:
+        """What shares a colour and a shape: the level where a picture shows several, else the product."""
+        return self.level or self.group
 
     @property
     def ridge(self) -> float:
@@ -75,6 +84,8 @@ class Point:
         kind: Measured rates are dots; what is attainable or asked for is a bar on its line, never a dot.
         source: Where it comes from.
         group: Whose it is.
+        level: Level of memory whose bytes the intensity counts, in a picture that shows several.
+        label: What stands beside it, shorter than its name; points with the same label share it.
     """
 
     name: str
@@ -83,6 +94,13 @@ class Point:
     kind: DrawnKind = "measured"
     source: str = ""
     group: str = ""
+    level: str = ""
+    label: str = ""
+
+    @property
+    def series(self) -> str:
+        """What shares a colour and a shape: the level where a picture shows several, else the product."""
+        return self.level or self.group
 
     @property
     def is_measured(self) -> bool:
@@ -109,9 +127,14 @@ class Picture:
     points: tuple[Point, ...]
 
     @property
-    def groups(self) -> tuple[str, ...]:
-        """Products in the order of their roofs."""
-        return tuple(dict.fromkeys([*(one.group for one in self.roofs), *(one.group for one in self.points)]))
+    def series(self) -> tuple[str, ...]:
+        """Products, or levels of memory, in the order of their roofs."""
+        return tuple(dict.fromkeys([*(one.series for one in self.roofs), *(one.series for one in self.points)]))
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether slopes are of several levels of memory and flat parts are shared by them."""
+        return any(one.level for one in self.roofs)
 
     @property
     def drawable(self) -> tuple[Point, ...]:
@@ -151,7 +174,7 @@ def _pair(platform: str, memory: Ceiling | RecordedCeiling, engine: Ceiling | Re
         low, high = _rate(slope), _rate(flat)
         if low and high:
             words = ", measured" if basis == "measured" else ""
-            found.append(DrawnRoof(name + words, low, high, _sources(slope, flat), platform, basis))
+            found.append(DrawnRoof(name + words, low, high, _sources(slope, flat), platform, basis, engine=engine.name))
     return found
 
 
@@ -202,10 +225,9 @@ def picture_of(title: str, rooflines: Sequence[Roofline], measured_s: Sequence[f
             code="KB047",
         )
     points: list[Point] = []
-    several = len({one.platform for one in rooflines}) > 1
     for at, one in enumerate(rooflines):
         seconds = measured_s[at] if at < len(measured_s) else None
-        points += _points(one, [Dot("measured", "", seconds)] if seconds else [], several=several)
+        points += _points(one, [Dot("measured", "", seconds)] if seconds else [], rooflines)
     aims = [roof for one in rooflines for roof in _aims(one)]
     return Picture(title, tuple(dict.fromkeys([*roofs, *aims])), tuple(points))
 
@@ -214,19 +236,25 @@ def recorded_picture(title: str, rooflines: Iterable[RecordedRoofline], dots: Se
     """Return the picture of recorded rooflines with measurements; None when no roof of theirs is known."""
     roofs: list[DrawnRoof] = []
     points: list[Point] = []
-    for roofline in rooflines:
+    every = list(rooflines)
+    for roofline in every:
         memory = roofline.ceiling(DRAM)
         engines = [each for each in roofline.ceilings if each.is_engine]
         roofs += [roof for engine in engines if memory is not None for roof in _pair(roofline.platform, memory, engine)]
         roofs += _aims(roofline)
-        points += _points(roofline, [dot for dot in dots if dot.shape == roofline.shape])
+        points += _points(roofline, [dot for dot in dots if dot.shape == roofline.shape], every)
     return Picture(title, tuple(dict.fromkeys(roofs)), tuple(points)) if roofs else None
 
 
-def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot], *, several: bool = False) -> list[Point]:
-    """Return what a work can attain, what its target asks for, and what was measured of it."""
+def _points(
+    one: Roofline | RecordedRoofline, dots: Sequence[Dot], every: Sequence[Roofline | RecordedRoofline]
+) -> list[Point]:
+    """Return what a work can attain, what its target asks for, and what was measured of it; labels say what differs."""
     shape = "x".join(map(str, one.work.shape))
-    name = " ".join(filter(None, (one.platform if several else "", one.work.op, shape)))
+    platform = one.platform if len({each.platform for each in every}) > 1 else ""
+    several = len({(each.work.op, each.work.shape) for each in every}) > 1
+    name = " ".join(filter(None, (platform, one.work.op, shape)))
+    short = " ".join(filter(None, (platform, shape if several else "")))
     intensity = one.intensity.value_si if isinstance(one.intensity, Quantity) else float(one.intensity)
     total = sum(flop.useful.value for flop in one.work.flops)
     basis: Literal["documented", "measured"] = "measured" if "measured" in one.attainable else "documented"
@@ -236,8 +264,11 @@ def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot], *, several: b
         found.append(Point(f"{name}, attainable", intensity, attainable, "attainable", f"{basis} roofs", one.platform))
     if wanted:
         found.append(Point(f"{name}, target", intensity, wanted, "target", _aim_text(one.target), one.platform))
-    made = [(f"{name} {dot.name}", total / dot.median_s if dot.median_s else 0.0, dot.source) for dot in dots]
-    found += [Point(words, intensity, rate, "measured", source, one.platform) for words, rate, source in made]
+    for dot in dots:
+        rate = total / dot.median_s if dot.median_s else 0.0
+        label = f"{short} {dot.name}".strip()
+        words = f"{name} {dot.name}"
+        found.append(Point(words, intensity, rate, "measured", dot.source, one.platform, label=label))
     return found
 
 
@@ -265,7 +296,9 @@ def _aims(one: Roofline | RecordedRoofline) -> list[DrawnRoof]:
     for each in one.targets:
         if each.metric == "compute" and memory and _aim(each):
             words = f"{one.platform} {each.name}, target"
-            found.append(DrawnRoof(words, memory, _aim(each), _aim_text(each), one.platform, "target"))
+            found.append(
+                DrawnRoof(words, memory, _aim(each), _aim_text(each), one.platform, "target", engine=each.name)
+            )
     return found
 
 

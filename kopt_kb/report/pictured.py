@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kopt_kb.analysis.roofline.reach import RooflineInTime
 from kopt_kb.analysis.roofline.roofline import Roofline
+from kopt_kb.analysis.roofline.shown import roofline_title
 from kopt_kb.base.errors import BadInput
 from kopt_kb.report.drawing_files import svg_bytes, write_picture
 from kopt_kb.report.picture import Picture, picture_of
@@ -51,7 +52,7 @@ def picture(*found: Roofline | RooflineInTime, title: str = "") -> DrawnPicture:
 
     Args:
         *found: Results of `roofline`, or of `assess` whose measured times are dots.
-        title: Heading; empty for the operation and products.
+        title: Heading; empty for the work and its products.
 
     Raises:
         BadInput: Nothing was given, or no roof of it is known.
@@ -65,5 +66,6 @@ def picture(*found: Roofline | RooflineInTime, title: str = "") -> DrawnPicture:
         raise BadInput("there is no roofline to draw", fix='picture(roofline(work, "H20"))', code="KB102")
     rooflines = [one for one, _ in dots]
     names = ", ".join(dict.fromkeys(one.platform for one in rooflines))
-    heading = title or f"Roofline: {rooflines[0].work.op or 'work'} on {names}"
-    return DrawnPicture(picture_of(heading, rooflines, [seconds for _, seconds in dots]))
+    works = {roofline_title(replace(one, platform=names)) for one in rooflines}
+    said = works.pop() if len(works) == 1 else f"{rooflines[0].work.op or 'work'} on {names}"
+    return DrawnPicture(picture_of(title or f"Roofline: {said}", rooflines, [seconds for _, seconds in dots]))

@@ -15,10 +15,11 @@ from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.report.picture import DrawnRoof, Picture, Point
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["LEVELS", "LevelPoint", "level_points", "level_roofs", "picture_of_report", "run_roofs"]
+__all__ = ["LEVELS", "LevelPoint", "half_moves", "level_points", "level_roofs", "picture_of_report", "run_roofs"]
 
 LEVELS = ("dram", "l2", "l1", "shared")
 _FOOTPRINT_BYTES = 1 << 30
+_HALF, _HALF_METRIC = ("fp16", "vector"), "flops.vector.fp16"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
     """Return the points of kernels that have operations, bytes and a time, in the order of the kernels."""
     points: list[LevelPoint] = []
     for profile in profiles:
-        kinds = {kind: amount for kind, amount in profile.flops.items() if amount}
+        moves = half_moves(profile)
+        kinds = {kind: amount for kind, amount in profile.flops.items() if amount and not (moves and kind == _HALF)}
         total = sum(kinds.values())
         stats = profile.durations
         if not total or stats is None:
@@ -66,6 +68,11 @@ def level_points(profiles: Iterable[KernelProfile]) -> list[LevelPoint]:
                 run = _run_roof(profile, level, (dtype, engine))
                 points.append(LevelPoint(profile.function, level, dtype, engine, total / moved, rate_si, bound, run))
     return points
+
+
+def half_moves(profile: KernelProfile) -> float:
+    """Return operations counted of half FMAs alone: compilers write moves of registers so, and they are no work."""
+    return profile.get(_HALF_METRIC) or 0.0 if profile.bound(_HALF_METRIC) == "upper" else 0.0
 
 
 def _turned(bound: Exactness) -> Exactness:
@@ -91,7 +98,8 @@ def level_roofs(platform: Platform, points: Sequence[LevelPoint]) -> dict[tuple[
                 source = "; ".join(str(one.citations()[0]) for one in (slope, flat) if one.citations())
                 kind = f"{dtype} {engine}"
                 name = f"{platform.id} {level}, {kind}"
-                found[level, kind] = DrawnRoof(name, slope.value_si, flat.value_si, source, platform.id)
+                values = slope.value_si, flat.value_si
+                found[level, kind] = DrawnRoof(name, *values, source, platform.id, level=level, engine=kind)
     return found
 
 
@@ -111,9 +119,8 @@ def _run_roof(profile: KernelProfile, level: str, kind: tuple[str, str]) -> Draw
     flat, slope = profile.get(f"run_peak.{engine}.{dtype}"), profile.get(f"run_peak.{level}_bytes_per_s")
     if not flat or not slope:
         return None
-    return DrawnRoof(
-        f"run {level}, {dtype} {engine}", slope, flat, "the profiler, at the clock of the run", "run", "counters"
-    )
+    name, source = f"run {level}, {dtype} {engine}", "the profiler, at the clock of the run"
+    return DrawnRoof(name, slope, flat, source, "run", "counters", level, f"{dtype} {engine}")
 
 
 def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[DrawnRoof]) -> Picture:
@@ -129,5 +136,8 @@ def picture_of_report(title: str, points: Sequence[LevelPoint], roofs: Iterable[
             fix="record with --set full, or name the product with --platform",
             code="KB047",
         )
-    dots = (Point(f"{one.level} {one.kernel}", one.intensity, one.rate_si, "measured") for one in points)
+    dots = (
+        Point(f"{one.level} {one.kernel}", one.intensity, one.rate_si, level=one.level, label=one.kernel)
+        for one in points
+    )
     return Picture(title, drawn, tuple(dots))

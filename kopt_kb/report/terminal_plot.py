@@ -5,16 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 import shutil
+import string
 import textwrap
 
 from kopt_kb.base.markup.text import clipped, visible
 from kopt_kb.quantity.readable import rounded, si
-from kopt_kb.report.drawing import number, ticks
-from kopt_kb.report.picture import Picture, Point
+from kopt_kb.report.axes import AXES, number, ticks
+from kopt_kb.report.key import PointEntry, point_entries
+from kopt_kb.report.picture import Picture
 
 __all__ = ["terminal"]
 
 _ROOF_MARKS = '*+=~:"^,'
+_POINT_MARKS = "123456789" + string.ascii_uppercase + string.ascii_lowercase.replace("o", "")
+_ORDER = ("target", "counters", "measured", "documented")
+"""Of roofs in one place the last is seen."""
 _LEAST, _MOST = 40, 120
 _GUTTER = 7
 
@@ -22,8 +27,8 @@ _GUTTER = 7
 def terminal(picture: Picture, *, width: int | None = None, height: int = 22) -> str:
     """Return the picture as text.
 
-    Both axes are logarithmic with a number at each tick; a mark for each roof, `|` under its ridge, `.` for targets,
-    `o` for what is attainable, `x` for what was measured.
+    Both axes are logarithmic with a number at each tick; a sign for each roof, `|` under the ridge of a product that is
+    alone, `.` for targets, `o` for what is attainable, a number or letter for what was measured.
 
     Args:
         picture: What is drawn.
@@ -34,7 +39,7 @@ def terminal(picture: Picture, *, width: int | None = None, height: int = 22) ->
     plot = _Plot(picture, columns - _GUTTER - 1, height)
     plot.draw()
     body = textwrap.wrap(visible(picture.title), columns, max_lines=2)
-    body += [f"{'FLOP/s':>{_GUTTER}}", *plot.rows(), *plot.axis()]
+    body += [AXES[1], *plot.rows(), *plot.axis()]
     for one, mark in plot.marked():
         body += _told(f"{mark}  {one}", columns)
     return "\n".join(body)
@@ -54,6 +59,7 @@ class _Plot:
         self.low, self.high = picture.range()
         self.bottom, self.top = picture.rates()
         self.grid = [[" "] * width for _ in range(height)]
+        self.entries = point_entries(picture.drawable)
 
     def column(self, intensity: float) -> int:
         part = math.log(intensity / self.low) / math.log(self.high / self.low)
@@ -65,18 +71,19 @@ class _Plot:
 
     def draw(self) -> None:
         """Put ridges, roofs and points, what matters most last."""
-        roofs = sorted(zip(self.picture.roofs, self._marks(), strict=True), key=lambda one: one[0].basis != "target")
+        roofs = sorted(zip(self.picture.roofs, self._marks(), strict=True), key=lambda one: _ORDER.index(one[0].basis))
         for roof, _ in roofs:
-            if roof.basis != "target":
+            if roof.basis == "documented" and len(self.picture.series) == 1:
                 for row in range(self.row(roof.peak), self.height):
                     self.grid[row][self.column(roof.ridge)] = "|"
         for roof, mark in roofs:
             for column in range(self.width):
                 intensity = self.low * (self.high / self.low) ** (column / (self.width - 1))
                 self.grid[self.row(roof.at(intensity))][column] = mark
-        for point in sorted(self.picture.drawable, key=lambda one: one.is_measured):
-            if point.kind != "target":  # its line is there
-                self.grid[self.row(point.rate)][self.column(point.intensity)] = _mark(point)
+        attained = [(one, "o") for one in self.picture.drawable if one.kind == "attainable"]
+        timed = [(one, _mark(entry)) for entry in reversed(self.entries) for one in reversed(entry.points)]
+        for point, mark in attained + timed:
+            self.grid[self.row(point.rate)][self.column(point.intensity)] = mark
 
     def _marks(self) -> list[str]:
         free = itertools.cycle(_ROOF_MARKS)
@@ -103,8 +110,8 @@ class _Plot:
                 numbers[start : start + len(text)] = text
                 end = start + len(text)
         pad = " " * (_GUTTER + 1)
-        name = "FLOP/B".rjust(self.width)
-        return [" " * _GUTTER + "+" + "".join(line), (pad + "".join(numbers)).rstrip(), pad + name]
+        name = pad + AXES[0].center(self.width).rstrip()
+        return [" " * _GUTTER + "+" + "".join(line), (pad + "".join(numbers)).rstrip(), name]
 
     def marked(self) -> list[tuple[str, str]]:
         """Return what each mark stands for."""
@@ -115,7 +122,10 @@ class _Plot:
             )
             for one, mark in zip(self.picture.roofs, self._marks(), strict=True)
         ]
-        found += [(f"{clipped(one.name, 80)}: {one.values}", _mark(one)) for one in self.picture.drawable]
+        found += [
+            (f"{clipped(one.name, 80)}: {one.values}", "o") for one in self.picture.points if one.kind == "attainable"
+        ]
+        found += [(_measured(one), _mark(one)) for one in self.entries]
         return found + [
             (f"{clipped(point.name, 80)}: not drawn, {point.values}", "-")
             for point in self.picture.points
@@ -123,5 +133,13 @@ class _Plot:
         ]
 
 
-def _mark(point: Point) -> str:
-    return {"measured": "x", "attainable": "o", "target": "."}[point.kind]
+def _mark(entry: PointEntry) -> str:
+    at = int(entry.number) - 1
+    return _POINT_MARKS[at] if at < len(_POINT_MARKS) else "x"
+
+
+def _measured(entry: PointEntry) -> str:
+    """Return a measurement: its rate, and its intensity at each level."""
+    first = entry.points[0]
+    at = ", ".join(f"{rounded(one.intensity)} {one.level}".strip() for one in entry.points)
+    return f"{clipped(entry.name, 80)}: {si(first.rate, 'FLOP/s')} at {at} FLOP/B"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kopt_kb.launch.candidate.answers import Timing, Trust
+from kopt_kb.launch.record.source import NOT_REPLAYED
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.session import Session
 from kopt_kb.workspace.journal.round_events import Measured
@@ -29,10 +30,13 @@ def made_records(bench: str, run: str, environment: int, answer: Timing, trust: 
         trust: How far its times can be trusted where it does not say itself.
     """
     level = answer.basis.trust if answer.basis is not None else trust
+    source = answer.basis.source_of("candidate") if answer.basis is not None else NOT_REPLAYED
     for shape, sides in answer.shapes.items():
         for at, sample in enumerate(sides["candidate"], start=1):
             name = f"{run}:{shape}:{at}" if run else ""
-            yield Measured(name, bench, shape, sample.n, sample.median_s, sample.spread, run, environment, level)
+            yield Measured(
+                name, bench, shape, sample.n, sample.median_s, sample.spread, run, environment, level, source
+            )
 
 
 def finish_benches(session: Session) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Literal
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import LEVELS, Contest, Trust
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.tuning.policy import Policy, gates_of
 
@@ -24,6 +25,7 @@ __all__ = [
     "decide",
     "judge_gates",
     "score_pct",
+    "unbound",
     "unmet",
     "untrusted",
 ]
@@ -141,6 +143,18 @@ def untrusted(policy: Policy, trust: Trust | None) -> Decision | None:
     if trust is None or LEVELS.index(trust) >= LEVELS.index(policy.least_trust):
         return None
     return Decision("unverified", "trust", f"the times are {trust}, policy {policy.name} accepts {policy.least_trust}")
+
+
+def unbound(policy: Policy, trust: Trust | None, source: CodeSource) -> Decision | None:
+    """Return the decision on replayed code that is not known to come from the candidate's source; None where it may be.
+
+    A language whose code objects nothing can make again is excused unless the policy says otherwise.
+    """
+    excused = policy.needs_bound == "no" or (policy.needs_bound == "where_possible" and source.reason == "language")
+    if trust != "replayed" or source.state == "bound" or excused:
+        return None
+    reason = f"{source}: {source.detail}" if source.detail else str(source)
+    return Decision("unverified", "source", reason)
 
 
 def _contest(contest: Contest) -> _Ruling | None:

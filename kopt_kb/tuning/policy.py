@@ -19,8 +19,8 @@ from kopt_kb.workspace.journal.compat import present_policy
 from kopt_kb.workspace.journal.pack_events import PackWord, pack_of
 
 __all__ = [
-    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "Policy", "confirmed_policy", "default_policy", "gates_of",
-    "known_policy", "policies", "policy_named", "refuse_absent",
+    "ALWAYS", "DEFAULT_POLICY", "GATES", "CoreGate", "Gate", "NeedsBound", "Policy", "confirmed_policy",
+    "default_policy", "gates_of", "known_policy", "policies", "policy_named", "refuse_absent",
 ]  # fmt: skip
 
 ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
@@ -30,6 +30,10 @@ CoreGate = Literal["lint", "limits", "build", "correctness", "timing", "roofline
 Gate = CoreGate | PackWord
 GATES: tuple[CoreGate, ...] = get_args(CoreGate)
 """All gates of the core in the order in which they are judged."""
+
+
+NeedsBound = Literal["no", "where_possible", "yes"]
+"""Whether replayed code has to come from its source: never, where its language can be made again, always."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class Policy(Wire):
         stagnation_rollbacks: Rollbacks in a row after which the next hypothesis is of another category.
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of what the machine reaches, on every shape and repeat, that is the limit.
+        needs_bound: Whether replayed code has to come from the candidate's source.
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
@@ -101,6 +106,7 @@ class Policy(Wire):
     escalation_rollbacks: int
     hardware_limit_pct: float
     least_trust: Trust = "unstated"
+    needs_bound: NeedsBound = "no"
     review_rollbacks: int = 2
     close_ledger: bool = False
     skewed_shapes: tuple[str, ...] = ()
@@ -159,6 +165,7 @@ _GPU_WIKI = Policy(
     escalation_rollbacks=15,
     hardware_limit_pct=97.0,
     least_trust="replayed",
+    needs_bound="where_possible",
 )  # fmt: skip
 
 DEFAULT_POLICY = _GPU_WIKI.name

@@ -15,6 +15,7 @@ from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
 from kopt_kb.launch.candidate.launcher_run import LauncherWord, launcher_says
+from kopt_kb.launch.record.source import BEFORE, NOT_REPLAYED
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy, confirmed_policy
@@ -51,12 +52,13 @@ class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
     `refuted` says that a later round took the accepted one back; `trust` is the level of what its decision rests on,
-    left out where that is not said; `launcher` whether its own launcher was seen to do what its record does.
+    left out where that is not said; `launcher` whether its own launcher was seen to do what its record does; `source`
+    whether its code comes from its source, and why not.
     """
 
     WIRE: ClassVar = (
         "number", "category", "claim", "decision", "rule", "reason", "gain_pct", "medians_s", "refuted",
-        "trust?=_level", "launcher",
+        "trust?=_level", "launcher", "source",
     )  # fmt: skip
     number: int
     category: str
@@ -69,6 +71,7 @@ class RoundLine(Wire):
     refuted: bool = False
     trust: Trust = "unstated"
     launcher: LauncherWord = ""
+    source: str = str(BEFORE)
 
     @property
     def _level(self) -> Trust | None:
@@ -292,4 +295,5 @@ def _line(round_: Round) -> RoundLine:
         refuted=round_.refuted_by is not None,
         trust=decided.trust if decided is not None else "unstated",
         launcher=decided.launcher if decided is not None else "",
+        source=str(decided.source if decided is not None else NOT_REPLAYED),
     )

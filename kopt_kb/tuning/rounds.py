@@ -12,6 +12,7 @@ from kopt_kb.base.wire import plain
 from kopt_kb.launch.candidate.answers import ReportEvidence, Timing
 from kopt_kb.launch.candidate.job import Job, JobKind, SpaceAsked
 from kopt_kb.launch.candidate.source_config import configs_of
+from kopt_kb.launch.record.source import NOT_REPLAYED
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, winner_of
@@ -121,7 +122,7 @@ class RoundWork:
         confirms = current.proposal.confirms if current.proposal is not None else ()
         refuted = confirms if decision.decision == "rollback" else ()
         own = (decision.decision, self.policy.name, decision.rule, records, refuted, self.ruling.trust_of(current))
-        self.session.append(Decided(current.number, *own, launcher_word(current)))
+        self.session.append(Decided(current.number, *own, launcher_word(current), self.ruling.source_of(current)))
         why = next((f": {gate.reason}" for gate in current.gates.values() if gate.result == "fail" and gate.reason), "")
         self.options.say(f"round {current.number}: {decision.decision} ({decision.rule}){why}")
 
@@ -381,7 +382,8 @@ class RoundWork:
                     record = f"{ran.run}:{name}:{shape}:{at}"
                     if record not in current.measured:
                         taken = (sample.n, sample.median_s, sample.spread)
-                        self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust))
+                        source = NOT_REPLAYED if basis is None else basis.source_of(side)
+                        self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust, source))
 
 
 def spent_s(current: Round) -> float:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kopt_kb.launch.candidate.answers import LEVELS, Check, Contest, Timing, Trust
-from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, judge_gates, unmet, untrusted
+from kopt_kb.launch.record.source import CodeSource, least_bound
+from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, judge_gates, unbound, unmet, untrusted
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.session import Session
@@ -39,6 +40,7 @@ class Ruling:
         new = current.times(current.name)
         trust = None if state.simulated else self.trust_of(current)
         lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
+        lacking = lacking or unbound(self.policy, trust, self.source_of(current))
         if lacking is not None:
             return lacking
         if state.baseline is None:
@@ -58,6 +60,13 @@ class Ruling:
             answers = [self.session.recall(run).result for run in current.runs.values() if run.finished is not None]
             levels = [one.basis.trust for one in answers if isinstance(one, Check) and one.basis is not None]
         return min(levels, key=LEVELS.index, default=self.session.executor.trust)
+
+    def source_of(self, current: Round) -> CodeSource:
+        """Return whether the code objects of a round's candidate come from its source, as its last answers say."""
+        runs = [run for run in current.runs.values() if run.finished is not None]
+        answers = [self.session.recall(run).result for run in runs if run.started.gate in {"check", "timing"}]
+        basis = [one.basis for one in answers if isinstance(one, Check | Timing) and one.basis is not None]
+        return least_bound(one.source_of("candidate") for one in basis)
 
     def _contest(self, current: Round) -> Contest | None:
         """Return the verdict of the round's last timing, if it made a contest."""

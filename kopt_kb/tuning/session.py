@@ -25,7 +25,13 @@ from kopt_kb.workspace.journal.campaign_events import Resumed
 from kopt_kb.workspace.journal.disk import read_regular, replace_file
 from kopt_kb.workspace.journal.events import EventData, abandoned_runs
 from kopt_kb.workspace.journal.journal import Journal
-from kopt_kb.workspace.journal.round_events import CandidateSubmitted, RunFinished, RunStarted, SnapshotTaken
+from kopt_kb.workspace.journal.round_events import (
+    CandidateSubmitted,
+    RecordBound,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+)
 from kopt_kb.workspace.journal.setup_events import BenchStarted, FileAdopted, WorkspaceCreated
 from kopt_kb.workspace.layout import Layout, refuse_links
 from kopt_kb.workspace.masks import hand_masked
@@ -208,9 +214,17 @@ class Session:
         blob = self.store.put(json.dumps(kept, sort_keys=True).encode())
         records = tuple(sorted(self._kept(outcome)))
         self.append(RunFinished(run, outcome.outcome, outcome.exit, outcome.signal, outcome.wall_s, blob, records))
+        self._tell_bound(run, outcome)
         if is_cut:
             raise BudgetSpentError
         return outcome
+
+    def _tell_bound(self, run: str, outcome: Outcome) -> None:
+        """Append what became of code objects that were made again, each once."""
+        known = {(one.code, one.outcome) for one in self.state().bound.values()} if outcome.codes else set()
+        for one in outcome.codes:
+            if (one.code, one.source) not in known:
+                self.append(RecordBound(one.code, run, one.kernel, one.source, one.files, one.options, one.versions))
 
     def _kept(self, outcome: Outcome) -> Iterator[str]:
         """Keep the launch records that an answer rests on, with their code objects; yield the records' blobs."""

@@ -20,6 +20,7 @@ from typing import ClassVar
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, Wire, canonical
 from kopt_kb.launch.candidate.launcher_run import LauncherWord
+from kopt_kb.launch.record.source import BEFORE
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -84,7 +85,7 @@ class CitedRow(Wire):
 
 @dataclass(frozen=True, slots=True)
 class BundledDecision(Wire):
-    """The end of a round, how far its times can be trusted, and whether its launcher was seen to do what was timed."""
+    """The end of a round, how far its times can be trusted, and what was seen of its launcher and its source."""
 
     round: int
     decision: str
@@ -92,6 +93,7 @@ class BundledDecision(Wire):
     rule: str
     trust: str
     launcher: LauncherWord = ""
+    source: str = str(BEFORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,9 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
     best = state.best
     chosen = best.snapshot.blob if best is not None and best.snapshot is not None else ""
     decisions = tuple(
-        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust, data.launcher)
+        BundledDecision(
+            attempt.number, data.decision, data.policy, data.rule, data.trust, data.launcher, str(data.source)
+        )
         for attempt in state.attempts.values()
         if (data := attempt.decided) is not None
     )

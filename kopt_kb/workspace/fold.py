@@ -346,7 +346,7 @@ _OF_STATE: Mapping[type[EventData], str] = {
 
 _LISTED: Mapping[str, str] = {
     "gap_accounted": "gaps", "category_chosen": "choices", "review_held": "reviews", "opportunity": "opportunities",
-    "reachable_measured": "reachables",
+    "reachable_measured": "reachables", "record_bound": "bound",
 }  # fmt: skip
 """Kinds of events that the state keeps as they are, all of them by sequence number."""
 

@@ -76,6 +76,7 @@ class WorkspaceState:
         opportunities: Sequence number → event of an opportunity.
         blocked: What the campaign waits for, as last said.
         stopped: The end, None while the campaign is open.
+        bound: Sequence number → code object that was made again from its source.
         current: Number of the round that began last.
         unread: Sequence number → why, of notes of the loop in an old journal that can't be read.
         brought: Pack → sequence number → event that it brought, `ForeignData` where it can't be read here.
@@ -120,6 +121,7 @@ class WorkspaceState:
     opportunities: Mapping[int, direction.Opportunity] = field(default_factory=dict)
     blocked: loop.Blocked | None = None
     stopped: loop.Stopped | None = None
+    bound: Mapping[int, events.RecordBound] = field(default_factory=dict)
     current: int = 0
     unread: Mapping[int, str] = field(default_factory=dict)
     brought: Mapping[str, Mapping[int, EventData]] = field(default_factory=dict)

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,7 @@ from kopt_kb.cli.main import main
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.sheet import row_value
 
+PICTURE = re.compile(r"`(kb [^`]+ --picture) ([\w.]+)` draws it")
 EXPECTED_CODES = {0, 4}
 
 
@@ -35,6 +37,25 @@ def test_console_blocks_run(repo_root: Path, tmp_path: Path, monkeypatch: pytest
         words = shlex.split(command.replace("/tmp", str(tmp_path)))
         assert words[0] == "kb"
         assert main(words[1:]) in EXPECTED_CODES, command
+
+
+def test_the_first_picture_is_what_the_command_beside_it_draws(
+    repo_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the byte; it stands above all else, and its words are text."""
+    monkeypatch.chdir(repo_root)
+    readme = (repo_root / "README.md").read_text()
+    found = PICTURE.search(readme)
+    shown = re.search(r"!\[[^\]]+\]\((docs/pictures/[^)]+)\)", readme[:300])
+    assert found is not None and shown is not None
+    assert main([*shlex.split(found[1])[1:], str(tmp_path / found[2])]) == 0
+    committed = repo_root / shown[1]
+    assert committed.name == found[2]
+    assert committed.read_bytes() == (tmp_path / found[2]).read_bytes()
+    texts = [
+        one.text for one in ElementTree.fromstring(committed.read_bytes()).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert "gemm on H200_SXM" in texts and "759 TFLOP/s" in texts
 
 
 @pytest.mark.core

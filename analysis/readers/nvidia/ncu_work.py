@@ -97,10 +97,20 @@ def _vector_flops(values: DerivedValues, raw: Mapping[str, float], read: ReadMet
         known = {op: count for op, count in counts.items() if count is not None}
         if known:
             total = sum(weights[op] * count for op, count in known.items())
-            values.put(f"flops.vector.{dtype}", total, "exact" if len(known) == len(weights) else "lower")
+            values.put(f"flops.vector.{dtype}", total, _vector_bound(dtype, known))
         op, weight = _FUSED[dtype]
         width = raw.get(f"sm__sass_thread_inst_executed_op_{op}_pred_on.sum.peak_sustained")
         values.put(f"run_peak.vector.{dtype}", _times(weight, width, raw.get("sm__cycles_elapsed.avg.per_second")))
+
+
+def _vector_bound(dtype: str, known: Mapping[str, float]) -> Exactness:
+    """Return how exact a sum is: half FMAs without any other half operation may all be moves of registers.
+
+    Compilers write a move as `HFMA2.MMA R4, -RZ, RZ, 0, 0`, and the counter of FMAs counts it.
+    """
+    if len(known) < len(_VECTOR[dtype]):
+        return "lower"
+    return "upper" if dtype == "fp16" and known["hfma"] and not known["hadd"] + known["hmul"] else "exact"
 
 
 class _MatrixCounter(NamedTuple):

@@ -80,6 +80,9 @@ def _section(section: Section, name: str, notes: _Notes) -> Element:
 def _block(block: PageBlock, notes: _Notes) -> Element:
     if isinstance(block, TableBlock):
         return _table(block, notes)
+    if isinstance(block, FactsBlock) and not notes.numbered:  # a notebook's sheet floats the names of a list
+        named = [(element("th", name, scope="row"), _filled("td", text, notes)) for name, text in block.rows]
+        return element("table", element("tbody", *(element("tr", *both) for both in named)))
     if isinstance(block, FactsBlock):
         rows = [part for name, text in block.rows for part in (element("dt", name), _filled("dd", text, notes))]
         return element("dl", *rows)

@@ -7,22 +7,23 @@ from enum import Enum
 
 __all__ = ["DARK", "GROUPS", "LIGHT", "StyleSheet"]
 
-GROUPS = 6
-"""How many products of a picture have colours of their own; then they come round again."""
+GROUPS = 8
+"""How many series of a picture have colours of their own; then they come round again, and shapes differ."""
 
 LIGHT: Mapping[str, str] = {
     "ground": "#ffffff", "panel": "#f6f8fa", "text": "#1b1f24", "quiet": "#57606a", "rule": "#d0d7de",
     "link": "#0550ae", "good": "#116329", "bad": "#a40e26", "warn": "#7d4e00",
-    "group0": "#0550ae", "group1": "#a40e26", "group2": "#116329", "group3": "#6639ba", "group4": "#7d4e00",
-    "group5": "#0b6b7a",
+    "group0": "#0884e2", "group1": "#7b3107", "group2": "#35a176", "group3": "#73125d", "group4": "#9e8b1d",
+    "group5": "#1b1f24", "group6": "#c34d41", "group7": "#35126e",
 }  # fmt: skip
-"""Colours on white; every one that text has stands out from ground and panel at 4.5 to 1 or more."""
+"""Colours on white: text stands out from ground and panel at 4.5 to 1 or more, lines and marks at 3 to 1. Series have
+the hues of M. Okabe and K. Ito ("Color Universal Design", 2002) in shades that differ without red or green too."""
 
 DARK: Mapping[str, str] = {
     "ground": "#0d1117", "panel": "#161b22", "text": "#e6edf3", "quiet": "#9ba3ad", "rule": "#3d444d",
     "link": "#79c0ff", "good": "#56d364", "bad": "#ff9a91", "warn": "#e3b341",
-    "group0": "#79c0ff", "group1": "#ffa198", "group2": "#7ee787", "group3": "#d2a8ff", "group4": "#e3b341",
-    "group5": "#56d4dd",
+    "group0": "#117bfa", "group1": "#e65300", "group2": "#19fc9e", "group3": "#e99bd9", "group4": "#f0c65e",
+    "group5": "#e6edf3", "group6": "#e38988", "group7": "#b17ce5",
 }  # fmt: skip
 """The same on nearly black."""
 
@@ -34,16 +35,12 @@ def _variables(palette: Mapping[str, str]) -> str:
 def _drawn(palette: Mapping[str, str]) -> str:
     """Return the rules that colour a picture; programs that show SVG know no variables."""
     rules = [
-        f".grid{{stroke:{palette['rule']}}}",
-        f".axis{{stroke:{palette['quiet']}}}",
-        f".lead{{stroke:{palette['quiet']}}}",
-        f".paper,.ground{{fill:{palette['ground']}}}.ground{{fill-opacity:.75}}",
-        f"text{{fill:{palette['text']}}}",
-        f"text.quiet{{fill:{palette['quiet']}}}",
+        f".grid{{stroke:{palette['rule']}}}.axis,.drop{{stroke:{palette['quiet']}}}",
+        f".paper{{fill:{palette['ground']}}}.mark,text.over{{stroke:{palette['ground']}}}",
+        f"text{{fill:{palette['text']}}}text.quiet{{fill:{palette['quiet']}}}.neutral{{color:{palette['quiet']}}}",
+        f".mark.open{{fill:{palette['ground']};stroke:currentColor}}",
+        *(f".group{at}{{color:{palette[f'group{at}']}}}" for at in range(GROUPS)),
     ]
-    for at in range(GROUPS):
-        colour = palette[f"group{at}"]
-        rules.append(f".group{at}{{stroke:{colour}}}.group{at}.full{{fill:{colour}}}")
     return "".join(rules)
 
 
@@ -77,7 +74,7 @@ tbody .number{{min-width:0}}.number{{text-align:right;font-variant-numeric:tabul
 .scroll:focus-visible,pre:focus-visible{{outline:2px solid var(--link)}}
 figure{{margin:1rem 0}}
 figcaption{{color:var(--quiet);font-size:.9rem;max-width:60rem}}
-svg{{display:block;min-width:40rem;max-width:60rem;width:100%;height:auto}}
+svg{{display:block;max-width:42rem;width:100%;height:auto}}
 pre{{background:var(--panel);border:1px solid var(--rule);padding:.6rem;
 white-space:pre-wrap;overflow-wrap:anywhere}}
 code{{font-family:ui-monospace,"DejaVu Sans Mono",Consolas,monospace;font-size:.88rem}}
@@ -87,22 +84,26 @@ p.good,p.bad,p.warn{{font-weight:600}}
 sup{{font-size:.7em;line-height:0;margin-left:.15em}}sup+sup{{margin-left:.5em}}
 .notes{{font-size:.85rem}}
 footer{{color:var(--quiet);font-size:.85rem}}
-@media (max-width:40rem){{main,footer{{padding:.6rem}}dl{{grid-template-columns:1fr;gap:0}}dd{{margin-bottom:.4rem}}}}
+@media (max-width:40rem){{main,footer{{padding:.6rem}}dl{{grid-template-columns:1fr;gap:0}}dd{{margin-bottom:.4rem}}
+th,td{{padding:.3rem}}tbody th{{min-width:7rem}}}}
 @page{{size:A4 landscape;margin:12mm}}
 @media print{{
 body{{font-size:9pt}}main,footer{{max-width:none;padding:0}}.scroll{{overflow:visible}}table{{width:100%;font-size:8pt}}
 th,td{{padding:.15rem .3rem}}td{{max-width:none}}
 tbody th,td{{min-width:0;overflow-wrap:anywhere}}.noted{{text-decoration:none}}
-svg{{min-width:0;max-width:22cm}}
+svg{{max-width:11cm;max-height:16.5cm}}
 h2{{break-after:avoid}}tr,figure,pre{{break-inside:avoid}}thead{{display:table-header-group}}a{{color:inherit}}
 }}
 """
 
 _PICTURE = f"""
-svg text{{font-family:ui-monospace,"DejaVu Sans Mono",Consolas,monospace;font-size:11px}}
-svg text.title{{font-weight:600}}
-svg .line{{fill:none;stroke-width:1.8}}.thin{{stroke-width:1}}.grid,.axis,.lead{{fill:none;stroke-width:1}}
-.mark{{fill:none;stroke-width:2}}
+svg text{{font:13px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,"Liberation Sans",
+"DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums}}
+svg text.title{{font-size:15px;font-weight:600}}svg text.number{{font-weight:600}}
+.middle{{text-anchor:middle}}.end{{text-anchor:end}}
+text.over{{paint-order:stroke;stroke-width:3;stroke-linejoin:round}}
+.line,.grid,.axis{{fill:none;stroke-width:1}}.line{{stroke:currentColor;stroke-width:2}}
+.line.thin,.line.drop{{stroke-width:1}}.mark{{fill:currentColor;stroke-width:1.2}}
 {_drawn(LIGHT)}
 @media (prefers-color-scheme:dark){{{_drawn(DARK)}}}
 @media print{{{_drawn(LIGHT)}}}

@@ -132,6 +132,7 @@ TUNE = AgentTool(
             "max_rounds",
             "aggregate",
             "close_ledger",
+            "needs_bound",
             "no_stop",
             "budget_s",
             "samples",

@@ -88,7 +88,7 @@ def run_kernel(source: bytes, args: argparse.Namespace) -> int:
     elif isinstance(verdict, VerifiedKernel) and verdict.passed:
         error, basis = verdict.check.rel_l2_err or 0, verdict.check.basis
         print(f"{args.file}: {verdict.check.checks} checks passed, largest relative error {error:.3g}")
-        trust = basis.trust if basis is not None else "reported"
+        trust = basis.source_of("candidate").beside(basis.trust) if basis is not None else "reported"
         print(f"  against the float64 reference of {verdict.reference}; trust: {trust}")
     else:
         print(f"{args.file}: {verdict.reason}")

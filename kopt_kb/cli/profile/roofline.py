@@ -15,10 +15,17 @@ from kopt_kb.base.errors import ExitCode
 from kopt_kb.base.wire import Wire, inside
 from kopt_kb.cli.kit.columns import legend
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_values, printable, printable_lines, table
-from kopt_kb.quantity.readable import percent, rounded
+from kopt_kb.quantity.readable import percent, rounded, si
 from kopt_kb.report.drawing_files import write_picture
 from kopt_kb.report.picture import DrawnRoof, check_picture
-from kopt_kb.report.profile_roofline import LevelPoint, level_points, level_roofs, picture_of_report, run_roofs
+from kopt_kb.report.profile_roofline import (
+    LevelPoint,
+    half_moves,
+    level_points,
+    level_roofs,
+    picture_of_report,
+    run_roofs,
+)
 from kopt_kb.report.terminal_plot import terminal
 from kopt_kb.wiki.registry import Platform, Registry
 
@@ -94,6 +101,12 @@ def run(args: argparse.Namespace) -> int:
     print(_text(points, roofs))
     for name in _without(profiles, points):
         print(f"not drawn: {printable(name)[:_NAME_CHARS]}: no operations, bytes or time were counted")
+    for profile in profiles:
+        if moved := half_moves(profile):
+            name = printable(profile.function)[:_NAME_CHARS]
+            print(
+                f"not counted: {name}: {si(moved, 'FLOP')} of half FMAs alone, which compilers write to move registers"
+            )
     if args.plot:
         print()
         print(printable_lines(terminal(picture)))

@@ -52,7 +52,7 @@ def roofline_page(
         lead.append(Cell(f"{len(timed) - len(shown)} more rooflines are left out; --json has all.", tone="warn"))
     sections = []
     if picture is not None:
-        caption = "Both axes are logarithmic. Dots are measured; bars are what roofs allow and targets ask for."
+        caption = "Both axes are logarithmic. Marks are measured, bars are what roofs allow, dotted lines are targets."
         blocks = (figure(picture, caption), picture_table(picture, letters=level.letters))
         sections.append(Section("Picture", blocks))
     sections += [Section(roofline_title(one.found), roofline_blocks(one.found, one.times)) for one in shown]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from kopt_kb.cli.kit.output import open_registry
 from kopt_kb.cli.tune.confirmed import launch_of, settings_of
@@ -17,7 +17,7 @@ from kopt_kb.launch.candidate.job import Executor
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions
-from kopt_kb.tuning.policy import DEFAULT_POLICY, Policy, policy_named
+from kopt_kb.tuning.policy import DEFAULT_POLICY, NeedsBound, Policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposer_sources import plan_of_packs, proposers_of_packs, steered
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
@@ -41,6 +41,9 @@ def add_campaign(action: argparse.ArgumentParser) -> None:
     scope.add_argument("--every-shape", action="store_true", help="stop when every shape's condition is met (default)")
     scope.add_argument("--aggregate", action="store_true", help="stop when their geometric mean is met")
     action.add_argument("--close-ledger", action="store_true", help="go on while an opportunity is open")
+    action.add_argument(
+        "--needs-bound", choices=get_args(NeedsBound), help="whether replayed code has to be made again from its source"
+    )
     action.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     action.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
     action.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
@@ -74,6 +77,8 @@ def asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> Po
         max_rounds=args.max_rounds, stop_scope="every_shape" if args.every_shape else scope, without_stops=args.no_stop,
         close_ledger=args.close_ledger,
     )  # fmt: skip
+    if args.needs_bound:
+        policy = replace(policy, needs_bound=args.needs_bound)
     return policy if project is None else project.policy(policy)
 
 

@@ -72,6 +72,7 @@ def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tu
         ("--every-shape", "every_shape" if args.every_shape else None, policy["stop_scope"]),
         ("--aggregate", "aggregate" if args.aggregate else None, policy["stop_scope"]),
         ("--close-ledger", True if args.close_ledger else None, policy.get("close_ledger", False)),
+        ("--needs-bound", args.needs_bound, policy.get("needs_bound", "no")),
         ("--judge", args.judge, "replay" if campaign.executor == "replay" else "child"),
         *((f"--{name.replace('_', '-')}", getattr(args, name), confirmed[field]) for name, field in FLAGS.items()),
     ]

@@ -150,6 +150,8 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         words += [
             f"times {level}" for level in dict.fromkeys(round_.trust for round_ in report.rounds) if level != "unstated"
         ]
+        if not report.simulated and (sources := dict.fromkeys(one.source for one in report.rounds if one.medians_s)):
+            words.append(f"source {'; '.join(sources)}")
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
     lines[0] += f", next: {report.next}" if report.stop is None else ""
     if gained(report):

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from kopt_kb.base.wire import JsonMap, Sha256, Wire, parse, plain, read
 from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.machine import Environment
+from kopt_kb.launch.record.source import BEFORE, NOT_REPLAYED, CodeSource
 from kopt_kb.sandbox.isolation import Isolation
 
 __all__ = [
@@ -53,15 +54,26 @@ class AnswerBasis(Wire):
         seconds: What was done → seconds of wall time.
         isolation: What the makers of the records were held by; None: no record was made.
         unkept: Side and shape → why the journal does not keep that record.
+        bound: Side → whether the code objects of its records come from its source.
     """
 
-    WIRE: ClassVar = ("trust", "reason", "records", "seconds", "isolation?", "unkept?=left_out")
+    WIRE: ClassVar = ("trust", "reason", "records", "seconds", "isolation?", "unkept?=left_out", "bound?=sides_bound")
     trust: Trust
     reason: str = ""
     records: Mapping[str, Sha256] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     isolation: Isolation | None = None
     unkept: Mapping[str, str] = field(default_factory=dict)
+    bound: Mapping[str, CodeSource] = field(default_factory=dict)
+
+    def source_of(self, side: str) -> CodeSource:
+        """Return whether a side's code objects come from its source; an earlier release did not say."""
+        return self.bound.get(side, BEFORE if self.trust == "replayed" else NOT_REPLAYED)
+
+    @property
+    def sides_bound(self) -> Mapping[str, CodeSource] | None:
+        """The same by side, if it is known of any."""
+        return self.bound or None
 
     @classmethod
     def of_cage(cls, held: Isolation, lacks: str) -> AnswerBasis:

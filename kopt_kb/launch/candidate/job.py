@@ -10,6 +10,7 @@ from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.launch.candidate.answers import Answer, Trust
 from kopt_kb.launch.candidate.launcher_run import ExpectedRun
+from kopt_kb.launch.record.source import CodeBound
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.sandbox.process import Started
@@ -148,12 +149,12 @@ class Job:
 
     Attributes:
         kind: What to do.
-        candidate: Source of the candidate; empty for `environment`.
-        incumbent: Source it is compared with; empty when there is none.
+        candidate: CodeSource of the candidate; empty for `environment`.
+        incumbent: CodeSource it is compared with; empty when there is none.
         body: Shapes, dtype, tolerance, seeds, repeats and such.
         limits: Limits of the child.
         reference: File whose `make_inputs` and `reference` judge; empty: the candidate's own, which proves less.
-        best: Source that is timed as a third side, in turn with both; empty when there is none.
+        best: CodeSource that is timed as a third side, in turn with both; empty when there is none.
     """
 
     kind: JobKind
@@ -182,6 +183,7 @@ class Outcome:
         printed: What it printed to stdout and stderr, its end if it was long.
         result: What it answered through its own channel; of a check that ended in its test, what was known by then.
         records: sha256 of each launch record that the answer rests on → its bytes, then those of its code objects.
+        codes: Code objects of those records that were made again from their source.
     """
 
     outcome: Ending
@@ -191,6 +193,7 @@ class Outcome:
     printed: str = ""
     result: Answer | None = None
     records: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    codes: tuple[CodeBound, ...] = ()
 
 
 class Executor(Protocol):

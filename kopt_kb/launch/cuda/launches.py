@@ -10,7 +10,9 @@ from typing import Literal
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.launch.compile.target import CompileTarget
+from kopt_kb.launch.cuda.header import Header
 from kopt_kb.launch.cuda.plan import header_of, label_of, plan_of, program_of, steps_of
+from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.launch.record.model import (
     VERSION,
     Buffer,
@@ -75,7 +77,15 @@ def record_cuda(request: MakerRequest, what: OpRequest) -> LaunchRecord:
         codes={code: len(program.cubin)},
         sources=_sources(file, header.function.rpartition(":")[0]),
         versions=program.versions,
+        requests={code: _request(what, header)},
     )
+
+
+def _request(what: OpRequest, header: Header) -> CodeRequest:
+    """Return what the compiler was asked: the header says the rest."""
+    asked = {"shape": list(what.shape), "dtype": what.dtype, "config": dict(what.config)}
+    language = f"CUDA {header.language}" if header.language else "CUDA"
+    return CodeRequest(language, str(Path(what.file).resolve()), "", "", constants=asked)
 
 
 def _buffers(named: Mapping[str, Sequence[TensorView]], steps: Sequence[Step]) -> tuple[Buffer, ...]:

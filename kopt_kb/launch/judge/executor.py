@@ -33,13 +33,16 @@ from kopt_kb.launch.candidate.job import Executor, Job, Outcome, Started, proble
 from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.source_config import with_chosen
 from kopt_kb.launch.judge.admission import facts_by, numbers_by
+from kopt_kb.launch.judge.bound_sides import bound_sides
 from kopt_kb.launch.judge.judging import Judging, sample_of, samples_of
 from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, run_launcher
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
 from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf, bytes_of
+from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.bounds import unfit_result
+from kopt_kb.launch.record.source import CodeBound, CodeSource, least_bound
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.sandbox.deadline import LATE_S
 from kopt_kb.sandbox.isolation import Isolation
@@ -75,6 +78,8 @@ class _Work:
     unkept: dict[str, str] = field(default_factory=dict)
     isolation: Isolation | None = None
     printed: list[str] = field(default_factory=list)
+    bound: dict[str, CodeSource] = field(default_factory=dict)
+    codes: dict[str, CodeBound] = field(default_factory=dict)
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -92,7 +97,7 @@ class _Work:
     def basis(self) -> AnswerBasis:
         """Return on what the answer rests."""
         spent = {name: round(value, 3) for name, value in self.seconds.items()}
-        return AnswerBasis("replayed", "", self.records, spent, self.isolation, self.unkept)
+        return AnswerBasis("replayed", "", self.records, spent, self.isolation, self.unkept, self.bound)
 
     def rests_on(self, name: str, folder: Path) -> None:
         """Note a record that the answer rests on; one that is not too large goes with the answer."""
@@ -138,7 +143,7 @@ class RecordExecutor:
         self._stack = ExitStack()
         makers = makers or self._stack.enter_context(Makers())
         folder = self._stack.enter_context(owned_folder("kb-replay-"))
-        self._shelf = Shelf(folder, makers, target)
+        self._shelf, self._target, self._binder = Shelf(folder, makers, target), target, Binder()
         makers.warm()
 
     def close(self) -> None:
@@ -170,7 +175,8 @@ class RecordExecutor:
             return Outcome("hang", None, None, time.monotonic() - begin, _text(work, str(error)))
         except KoptError as error:  # the reference or the device: what is wrong with a record is an answer
             return Outcome("lost", None, None, time.monotonic() - begin, _text(work, str(error)))
-        return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer, work.kept)
+        codes = tuple(work.codes.values())
+        return Outcome("ok", 0, None, time.monotonic() - begin, _text(work, ""), answer, work.kept, codes)
 
     def _instead(self, work: _Work, job: Job, why: str) -> Outcome:
         """Return what the fallback says of a candidate that can't be replayed, if decisions may rest on that."""
@@ -217,6 +223,7 @@ class RecordExecutor:
         for shape, one in made.items():
             if one.error is not None:
                 return Check(build_error=f"{shape}: {one.error}", basis=work.basis())
+        self._bind(work, {"candidate": job.candidate}, {"candidate": made})
         worst: dict[str, float] = {}
         count, problem = 0, ""
         for shape, one in made.items():
@@ -243,6 +250,7 @@ class RecordExecutor:
             for shape, one in records.items():
                 if one.error is not None:
                     return Timing(problem=f"{shape}: the {side} is not recorded: {one.error}", basis=work.basis())
+        self._bind(work, sources, made)
         if sources["incumbent"] == sources["candidate"]:
             return self._alone(work, made)
         folders = {
@@ -358,6 +366,12 @@ class RecordExecutor:
             return run_launcher(elsewhere.judged_job(), records, elsewhere.right, self._launchers)
 
     # ---- records -----------------------------------------------------------------------------
+
+    def _bind(self, work: _Work, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]) -> None:
+        with work.part("make again"):
+            found = bound_sides(self._binder, self._shelf, self._target, sources, made, work.ends_at)
+        work.codes = {one.code: one for codes in found.values() for one in codes}
+        work.bound = {side: least_bound(one.source for one in codes) for side, codes in found.items()}
 
     def _reference(self, job: Job) -> Path:
         return self._shelf.reference_of(job.reference or job.candidate, job.body.op, job.body.tolerance)

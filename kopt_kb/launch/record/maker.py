@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from kopt_kb.base.errors import BadInput, KoptError
 from kopt_kb.base.wire import canonical
+from kopt_kb.doors.language import LaunchRecorder
 from kopt_kb.doors.languages import languages
 from kopt_kb.launch.compile.device import DeviceFacts
 from kopt_kb.launch.compile.importing import missing_package
@@ -29,6 +30,7 @@ from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.cuda.build import build_cuda
 from kopt_kb.launch.cuda.launches import record_cuda
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
+from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.launch.record.model import VERSION, Buffer, Input, LaunchRecord, TensorView
 from kopt_kb.launch.record.request import MakerAnswer, MakerRequest, OpRequest, Refusal, ScriptRequest
 from kopt_kb.launch.record.serve import READY, serve
@@ -102,7 +104,8 @@ def _traced(request: MakerRequest) -> Any:
     activate(target, facts)
     trace = CallTrace(facts, lenient=isinstance(request.what, ScriptRequest))
     launches = Launches(trace, Path(request.folder), request)
-    others = [each.recorder(trace, Path(request.folder), request) for each in languages() if each.recorder]
+    named = {one.name: one.recorder(trace, Path(request.folder), request) for one in languages() if one.recorder}
+    others = [*named.values()]
     with ExitStack() as recording:
         for other in others:
             recording.enter_context(other.recording())
@@ -131,12 +134,18 @@ def _traced(request: MakerRequest) -> Any:
         assumed=tuple(word for recorder in recorders for word in recorder.assumed),
         host=tuple(trace.host),
         not_replayable="; ".join(dict.fromkeys(trace.reasons)),
+        requests={**_of_languages(named), **launches.requests},
     )
     record = of_script(record) if isinstance(request.what, ScriptRequest) else _named(record)
     if request.statics:
         told = (launch for other in others for launch in other.told(target))
         _tell_traced(request, (*launches.told, *told), launches.tuned, record.codes)
     return record
+
+
+def _of_languages(recorders: Mapping[str, LaunchRecorder]) -> dict[str, CodeRequest]:
+    """Return the requests of code objects of other languages, of which nothing but the language's name is known."""
+    return {code: CodeRequest(name, "", "", "") for name, one in recorders.items() for code in one.codes}
 
 
 def _launched(request: MakerRequest, codes: dict[str, int], reasons: Sequence[str]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from kopt_kb.base.wire import JsonMap, Sha256, Wire
+from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.problem.dtypes import FORMATS
 
 __all__ = [
@@ -286,11 +287,13 @@ class LaunchRecord(Wire):
         host: What the launcher did besides, dispatcher operations in order of their first use; not replayed.
         not_replayable: Why a replay would not compute what the launcher does; empty when it would.
         options: Options of the operation that the recorded file declares; null where it declares none.
+        requests: Code object by sha256 → how it was compiled; null where the recorder does not say.
     """
 
     WIRE: ClassVar = (
         "v", "label", "op", "shape", "dtype", "target", "buffers", "inputs", "outputs", "steps", "codes", "sources",
         "versions", "assumed", "host", "not_replayable", "options?",
+        "requests?",
     )  # fmt: skip
     v: int
     label: str
@@ -309,6 +312,7 @@ class LaunchRecord(Wire):
     host: tuple[str, ...] = ()
     not_replayable: str = ""
     options: JsonMap | None = None
+    requests: Mapping[str, CodeRequest] | None = None
 
     @property
     def launches(self) -> tuple[Launch, ...]:

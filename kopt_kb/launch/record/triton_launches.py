@@ -31,12 +31,14 @@ from kopt_kb.launch.compile.decorated import described
 from kopt_kb.launch.compile.request import CompileFailed
 from kopt_kb.launch.compile.stub import argument
 from kopt_kb.launch.compile.target import CompileTarget
+from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.launch.record.known import written_parameters
 from kopt_kb.launch.record.launch_arguments import arguments_of, given_of, run_time
 from kopt_kb.launch.record.model import Keywords, Launch
 from kopt_kb.launch.record.request import MakerRequest
 from kopt_kb.launch.record.statics import StaticLaunch
 from kopt_kb.launch.record.trace import CallTrace
+from kopt_kb.launch.record.triton_request import request_of
 
 __all__ = ["Launches"]
 
@@ -63,9 +65,11 @@ class Launches:
         self._facts, self._strict = request.facts, request.strict
         self._fresh: set[int] = set()
         self._logs: dict[int, str] = {}
+        self._options: dict[int, Any] = {}
         self._writes: dict[int, set[str]] = {}
         self._told: dict[bytes, StaticLaunch] = {}
         self.codes: dict[str, int] = {}
+        self.requests: dict[str, CodeRequest] = {}
         self.versions: dict[str, str] = {}
         self.tuned: dict[str, tuple[dict[str, bool | int | float | str], ...]] = {}
         self.assumed: dict[str, None] = {}
@@ -88,12 +92,24 @@ class Launches:
             return lambda *args, **_: self._append(compiled, grid, _all_bound(compiled, args))
 
         with ExitStack() as stack:
+            stack.enter_context(self._noting_options())
             stack.enter_context(mock.patch.object(JITFunction, "run", run))
             stack.enter_context(mock.patch.object(CompiledKernel, "__getitem__", again))
             stack.enter_context(mock.patch.object(CompiledKernel, "_init_handles", self._init_handles))
             for kind in _tuners(Autotuner):
                 stack.enter_context(mock.patch.object(kind, "run", tuned))
             yield
+
+    def _noting_options(self) -> Any:
+        """Keep the options of each compilation: what the compiler changes of them is in its metadata afterwards."""
+        plain_compile = JITFunction._do_compile
+
+        def compiling(kernel: Any, *given: Any) -> Any:
+            compiled = plain_compile(kernel, *given)
+            self._options[id(compiled)] = next((one for one in given if hasattr(one, "num_warps")), None)
+            return compiled
+
+        return mock.patch.object(JITFunction, "_do_compile", compiling)
 
     @property
     def _init_handles(self) -> Any:
@@ -181,6 +197,7 @@ class Launches:
         digest = hashlib.sha256(code).hexdigest()
         (self._folder / digest).write_bytes(code)
         self.codes[digest] = len(code)
+        self.requests[digest] = request_of(compiled, self._options.get(id(compiled)), self._target)
         self.versions["triton"] = str(metadata.triton_version)
         self._assume(compiled)
         blocks = grid(bound) if callable(grid) else grid

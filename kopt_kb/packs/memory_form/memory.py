@@ -8,6 +8,7 @@ from typing import Literal
 
 from kopt_kb.base import wire
 from kopt_kb.launch.candidate.answers import Check, kept_run
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.packs.memory_form import memory_model as model
 from kopt_kb.packs.memory_form.entries import Words, free_text, of_kind
 from kopt_kb.packs.memory_form.lessons import directions, last_words, pitfalls, searched
@@ -162,8 +163,14 @@ def _performance(state: WorkspaceState, attempt: Round, rates: tuple[ShapeRate, 
 def _record(record: Measured) -> model.MemoryRecord:
     numbers = (record.n, record.median_s, record.spread)
     return model.MemoryRecord(
-        record.id, record.shape, record.candidate, *numbers, record.run, record.environment, _stated(record.trust)
-    )
+        record.id, record.shape, record.candidate, *numbers, record.run, record.environment, _stated(record.trust),
+        _known(record.source),
+    )  # fmt: skip
+
+
+def _known(source: CodeSource) -> CodeSource | None:
+    """Return whether code comes from its source; nothing where the event is from before that was asked."""
+    return None if source.reason == "recorded_before" else source
 
 
 def _stated(trust: Trust) -> Trust | None:
@@ -296,7 +303,8 @@ def _decision(attempt: Round) -> model.MemoryDecision | None:
     one = attempt.decided
     if one is None:
         return None
-    return model.MemoryDecision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t, _stated(one.trust))
+    return model.MemoryDecision(one.decision, one.policy, one.rule, one.measured, attempt.decided_t, _stated(one.trust),
+                                _known(one.source))  # fmt: skip
 
 
 def _commit(attempt: Round) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, Matches, NonNegativeInt, Seq, Sha256, Text, Wire
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.workspace.journal.round_events import Trust
 from kopt_kb.workspace.rounds import Status
 
@@ -52,9 +53,10 @@ class MemoryRecord(Wire):
     Attributes:
         environment: sequence number of the environment_recorded event
         trust: how far the time can be trusted; left out where the event does not say
+        source: whether the code comes from its source; likewise
     """
 
-    WIRE: ClassVar = ("id", "shape", "candidate", "n", "median_s", "spread", "run", "environment", "trust?")
+    WIRE: ClassVar = ("id", "shape", "candidate", "n", "median_s", "spread", "run", "environment", "trust?", "source?")
     id: Text
     shape: Text
     candidate: Text
@@ -64,6 +66,7 @@ class MemoryRecord(Wire):
     run: Text
     environment: Seq
     trust: Trust | None = None
+    source: CodeSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +270,17 @@ class MemoryDecision(Wire):
 
     Attributes:
         trust: the lowest level of what it rests on; left out where the event does not say
+        source: whether the candidate's code comes from its source; likewise
     """
 
-    WIRE: ClassVar = ("decision", "policy", "rule", "measured", "t", "trust?")
+    WIRE: ClassVar = ("decision", "policy", "rule", "measured", "t", "trust?", "source?")
     decision: Literal["accept", "accept_with_note", "rollback", "unverified"]
     policy: Text
     rule: Text
     measured: tuple[str, ...]
     t: Text
     trust: Trust | None = None
+    source: CodeSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

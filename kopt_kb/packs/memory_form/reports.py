@@ -6,6 +6,7 @@ import json
 
 from kopt_kb.base import wire
 from kopt_kb.doors.view import sections
+from kopt_kb.launch.record.source import BEFORE
 from kopt_kb.packs.memory_form.memory import Memories, judged_rates
 from kopt_kb.packs.memory_form.memory_model import Iteration
 from kopt_kb.quantity.units import format_exact
@@ -199,7 +200,8 @@ def _summary(state: WorkspaceState, attempt: Round, memory: Iteration, blob: Blo
     if memory.decision is not None:
         rests = ", ".join(memory.decision.measured) or "no measurement"
         level = attempt.decided.trust if attempt.decided is not None else "unstated"
-        trust = "" if level == "unstated" else f"; trust: {level}"
+        source = attempt.decided.source if attempt.decided is not None else BEFORE
+        trust = "" if level == "unstated" else f"; trust: {source.beside(level)}"
         lines += [f"{memory.decision.policy}: {code(memory.decision.rule)}; rests on {rests}{trust}.", ""]
     profiles = [
         f"{evidence.tool_used}: {evidence.bottleneck_type}, report {evidence.report[:12]}"

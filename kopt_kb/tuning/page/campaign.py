@@ -96,6 +96,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
     blocks += [Cell(clipped(text, letters), tone="bad") for text in faults]
     blocks.append(_headline(report))
     levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds if one.medians_s)) or "no time yet"
+    sources = "; ".join(dict.fromkeys(one.source for one in report.rounds if one.medians_s)) or "no time yet"
     accepted = sum(one.accepted for one in report.rounds)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     rows: list[tuple[str, CellText]] = [
@@ -108,6 +109,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
         ),
         ("trust of the times", Cell(levels, _TRUST)),
         ("launcher", launcher_of(report) or "none ran"),
+        ("source of the code", Cell(sources, _SOURCE)),
         ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted" if report.rounds else "none yet"),
         ("journal", f"{state.seq} events, head {state.head}"),
     ]
@@ -118,6 +120,10 @@ _TRUST = """replayed: launch records replayed by a judge that never imported the
 isolated: timed in an isolated process
 reported: as the measured side itself reports it
 unstated: the journal is from before levels were recorded"""
+
+
+_SOURCE = """bound: made again from the text of the source, by a process that runs none of it, and the same
+unbound: not known to come from the source; the reason follows"""
 
 
 def _cut(text: CellText, letters: int) -> CellText:

@@ -44,7 +44,7 @@ def of_record(state: WorkspaceState, measured: Measured) -> str:
     spread = ", ".join(
         f"{name.removesuffix('_s')} {duration(value)}" for name, value in sorted(measured.spread.items())
     )
-    level = "" if measured.trust == "unstated" else f", {measured.trust}"
+    level = "" if measured.trust == "unstated" else f", {measured.source.beside(measured.trust)}"
     return f"record {measured.id}: {measured.n} timed runs{level}; {spread}; {machine(state, measured.environment)}"
 
 

@@ -67,6 +67,8 @@ def _policy(campaign: CampaignConfirmed) -> Iterator[str]:
         yield "--aggregate" if asked.get("stop_scope") == "aggregate" else "--every-shape"
     if asked.get("close_ledger") and not usual.close_ledger:
         yield "--close-ledger"
+    if asked.get("needs_bound", usual.needs_bound) != usual.needs_bound:
+        yield from ("--needs-bound", str(asked["needs_bound"]))
     for shape in asked.get("core_shapes") or ():
         yield from ("--core-shape", str(shape))
     for reason in usual.stop_reasons:

@@ -123,7 +123,7 @@ def measurement_section(state: WorkspaceState, level: CutLevel) -> Section:
             str(one.n),
             duration(one.median_s),
             _spread(one),
-            one.trust,
+            one.source.beside(one.trust),
             str(one.environment),
         )
         for one in found

@@ -67,6 +67,10 @@ def _of_record(seq: int, record: Measured, answer: Timing | None) -> Iterator[Au
     if LEVELS.index(record.trust) > LEVELS.index(given):
         text = f"record {record.id} is said to be {record.trust}, its run {record.run} is {given}"
         yield AuditFinding("record", _JOURNAL, seq, text, _FIX)
+    bound = answer.basis is not None and any(one.state == "bound" for one in answer.basis.bound.values())
+    if record.source.state == "bound" and not bound:
+        text = f"record {record.id} is said to be of its source, which its run {record.run} does not say"
+        yield AuditFinding("record", _JOURNAL, seq, text, _FIX)
 
 
 def _of_decision(

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
 from kopt_kb.launch.candidate.answers import Trust
 from kopt_kb.launch.candidate.launcher_run import LauncherContent, LauncherTime, LauncherWord
+from kopt_kb.launch.record.source import BEFORE, CodeSource
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Measured",
     "MemoryMasked",
     "MemoryUnmasked",
+    "RecordBound",
     "RoundStarted",
     "RunFinished",
     "RunStarted",
@@ -124,6 +126,30 @@ class RunFinished(EventData):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordBound(EventData):
+    """A code object that a run rests on was made again from its source's text, by a process that runs none of it.
+
+    Attributes:
+        code: The recorded code object.
+        run: The run that rests on it.
+        kernel: Language and kernel.
+        outcome: Whether both are equal, or why not.
+        files: Name of each file of source that was read → sha256.
+        options: Options of the compiler, floating-point fusion among them.
+        versions: Program → version.
+    """
+
+    kind: ClassVar[str] = "record_bound"
+    code: Sha256
+    run: Text
+    kernel: str
+    outcome: CodeSource
+    files: Mapping[str, str]
+    options: JsonMap
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class GateJudged(EventData):
     """One gate's word on a candidate; unavailable is not a pass."""
 
@@ -150,6 +176,7 @@ class Measured(EventData):
         environment: Event of the environment it was timed in.
         trust: How far the time can be trusted: of a replayed launch record, of an isolated process, reported by the
             measured side itself; `unstated` where the record does not say.
+        source: Whether the code objects that were timed come from the candidate's source.
     """
 
     kind: ClassVar[str] = "measured"
@@ -162,6 +189,7 @@ class Measured(EventData):
     run: Text
     environment: Seq
     trust: Trust = "unstated"
+    source: CodeSource = BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +205,7 @@ class Decided(EventData):
         refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
         trust: The lowest level of what it rests on.
         launcher: Whether the version's own launcher was seen to do what its record does; empty: recorded before.
+        source: Whether the code objects of the round's candidate come from its source.
     """
 
     kind: ClassVar[str] = "decided"
@@ -188,6 +217,7 @@ class Decided(EventData):
     refutes: tuple[NonNegativeInt, ...] = ()
     trust: Trust = "unstated"
     launcher: LauncherWord = ""
+    source: CodeSource = BEFORE
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def _section(state: WorkspaceState, bench: Bench) -> list[str]:
     name = "kernel.py as it stood" if started.version is None else f"v{started.version}"
     known = machine.product or "no product of the wiki"
     records = standing(bench.records)
-    levels = sorted({record.trust for record in bench.records} - {"unstated"})
+    levels = sorted({one.source.beside(one.trust) for one in bench.records if one.trust != "unstated"})
     above = above_roof(state, records) if is_right else {}
     is_cut = bool(records) and not is_whole(state, bench)
     lines = [f"## {started.bench}", ""]

@@ -337,7 +337,7 @@ def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> lis
         ratio, is_possible = condition.ratio(one.median_s), one.median_s >= condition.floor_s
         met = ("yes" if ratio >= 1 else "no") if is_possible else beyond
         time = f"{one.median_s * 1000:.6g} ms"
-        rows.append((shape, f"v{best.number}", time, said(ratio), met, one.trust, one.id))
+        rows.append((shape, f"v{best.number}", time, said(ratio), met, one.source.beside(one.trust), one.id))
     head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
     own = [f"Of a project: {level_words(state, ())}."] if state.task.project is not None else []
     return ["", *table(head, rows), *own] if rows else []

@@ -85,3 +85,10 @@ def test_every_unit_has_a_described_dimension() -> None:
     """The list of dimensions is closed."""
     assert {one.dimension for one in UNITS.values()} <= set(DIMENSIONS)
     assert "TB/s" in units_of("B/s")
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    """In a short line: Python reads none of more than 4,300 digits, and no document prints one of a hundred."""
+    with pytest.raises(BadInput, match="of 5000 characters") as caught:
+        parse_number("7" * 5000)
+    assert caught.value.error_code == "KB012" and len(str(caught.value)) < 200

@@ -30,13 +30,17 @@ def picture(name: str = "k") -> Picture:
 
 
 def test_an_svg_is_text_with_its_sources() -> None:
-    """It can be searched and read aloud: title, description, letters as letters."""
+    """It can be searched and read aloud: title, description, letters as letters; what lines rest on stands over them."""
     root = ElementTree.fromstring(svg_bytes(picture()))
     texts = [one.text for one in root.iter(f"{SVG}text")]
     assert texts == [one.text for one in drawn(picture()).labels]
     assert "page.md:L1" in (root.findtext(f"{SVG}desc") or "")
-    assert "page.md:L1" in " ".join(filter(None, texts))
+    assert not [one for one in texts if one is None or "page.md" in one]
+    over = [one.findtext(f"{SVG}title") or "" for one in root.iter() if one.tag in {f"{SVG}polyline", f"{SVG}text"}]
+    assert len([one for one in over if "page.md:L1" in one]) == 3
     assert root.get("role") == "img"
+    assert root.findtext(f"{SVG}title") == root.get("aria-label") == "k"
+    assert "sans-serif" in (root.findtext(f"{SVG}style") or "")
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -68,12 +72,11 @@ def test_a_page_needs_no_library_and_is_small() -> None:
 
 def test_a_png_carries_its_sources() -> None:
     """In the metadata, which programs show; the size is that of the layout; a dollar sign starts no formula."""
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     data = png_bytes(picture("$x^2$"))
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     width, height = struct.unpack(">II", data[16:24])
     made = drawn(picture("$x^2$"))
-    assert (width, height) == pytest.approx((made.width * 2, made.height * 2), abs=1)
+    assert (width, height) == pytest.approx((made.width * 3, made.height * 3), abs=1)
     assert b"page.md:L1" in _texts(data)
 
 

@@ -21,7 +21,7 @@ def test_measured_times_are_dots_and_rooflines_have_none(wiki_root: Path) -> Non
     registry = Registry.open(wiki_root)
     timed = assess((1.2e-3, 1.5e-3), STREAM, registry.platform("T10"))
     drawn = picture(timed, roofline(STREAM, registry.platform("T10_PRO")))
-    assert drawn.content.title == "Roofline: given on T10, T10_PRO"
+    assert drawn.content.title == "Roofline: given fp32 on T10, T10_PRO"
     assert len([one for one in drawn.content.points if one.is_measured]) == 2
     assert drawn.svg() == drawn._repr_svg_() and drawn.svg().startswith("<?xml")
     assert drawn.terminal()

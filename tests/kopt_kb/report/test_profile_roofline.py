@@ -9,7 +9,7 @@ import pytest
 from kopt_kb.analysis.profile import DurationStats, KernelProfile, ReportPlace, ReportSource
 from kopt_kb.base.errors import BadInput
 from kopt_kb.report.drawing import drawn
-from kopt_kb.report.profile_roofline import level_points, level_roofs, picture_of_report, run_roofs
+from kopt_kb.report.profile_roofline import half_moves, level_points, level_roofs, picture_of_report, run_roofs
 from kopt_kb.wiki.registry import Registry
 
 SOURCE = ReportSource("r", "ncu-rep", "ncu", "nvidia")
@@ -36,6 +36,17 @@ def test_upper_bounds_of_bytes_are_lower_bounds_of_intensity() -> None:
     assert [one.bound for one in level_points([profile])] == ["lower"]
     bare = [kernel(dram_bytes=1e9), kernel(flops__vector__fp32=1e9), replace(profile, durations=None)]
     assert level_points(bare) == []
+
+
+def test_moves_of_registers_are_no_work() -> None:
+    """Half FMAs alone are left out of a kernel's operations; a kernel of nothing else has no point."""
+    mixed = kernel(flops__vector__fp16=7e9, flops__vector__fp32=1e9, dram_bytes=1e9)
+    moving = replace(mixed, bounds={"flops.vector.fp16": "upper"})
+    assert [(one.dtype, one.intensity) for one in level_points([mixed])] == [("fp16", 8)]
+    assert [(one.dtype, one.intensity) for one in level_points([moving])] == [("fp32", 1)]
+    assert (half_moves(mixed), half_moves(moving)) == (0, 7e9)
+    alone = kernel(flops__vector__fp16=7e9, dram_bytes=1e9)
+    assert level_points([replace(alone, bounds={"flops.vector.fp16": "upper"})]) == []
 
 
 def test_roofs_are_of_the_level_and_the_type() -> None:
@@ -65,7 +76,7 @@ def test_nothing_to_draw_is_an_error() -> None:
 
 
 def test_kernels_whose_long_names_begin_alike_are_told_apart() -> None:
-    """The level comes first, the name is whole: a label is cut, the legend is not."""
+    """A label is cut in its middle, and what stands over it is whole."""
     profile = kernel(
         flops__vector__fp32=1e9, dram_bytes=1e9, run_peak__vector__fp32=5e13, run_peak__dram_bytes_per_s=5e12
     )
@@ -73,5 +84,6 @@ def test_kernels_whose_long_names_begin_alike_are_told_apart() -> None:
     points = level_points(twins)
     picture = picture_of_report("t", points, run_roofs(points).values())
     assert [one.name for one in picture.points] == [f"dram {'k' * 60}a", f"dram {'k' * 60}b"]
-    legend = " ".join(one.text for one in drawn(picture).labels)
-    assert all(f"{'k' * 60}{at}" in legend for at in "ab")
+    made = drawn(picture)
+    assert {one.text[-1] for one in made.labels if one.text.startswith("kkk")} == {"a", "b"}
+    assert all(any(f"{'k' * 60}{at}" in one.over for one in made.labels) for at in "ab")

@@ -25,17 +25,17 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
 
 
 def test_marks_stand_where_their_numbers_are() -> None:
-    """The row of `x` is that of its rate's tick, the column that of its intensity's."""
+    """The row of the first measurement is that of its rate's tick, the column that of its intensity's."""
     lines = terminal(PICTURE, width=60).split("\n")
-    assert "x  k: 1 TFLOP/s at 1 FLOP/B" in "\n".join(lines)
+    assert "1  k: 1 TFLOP/s at 1 FLOP/B" in "\n".join(lines)
     assert "*  P fp32 vector: 2 TB/s, 25.6 TFLOP/s, ridge 12.8 FLOP/B" in " ".join("\n".join(lines).split()).replace(
         "* P", "*  P"
     )
     plot = [line for line in lines if line[7:8] in {"|", "+"} and "-----" not in line]
-    (row,) = [line for line in plot if "x" in line]
+    (row,) = [line for line in plot if "1" in line[8:]]
     assert row.startswith("     1T+")
     numbers = next(line for line in lines if line.split()[:2] == ["0.1", "1"])
-    assert row.index("x") == numbers.index(" 1 ") + 1
+    assert row.index("1", 8) == numbers.index(" 1 ") + 1
     (attained,) = [line for line in plot if "o" in line]
     bottom, top = PICTURE.rates()
     assert plot.index(row) - plot.index(attained) == pytest.approx(21 * math.log(2) / math.log(top / bottom), abs=1)

@@ -51,7 +51,7 @@ def test_an_accepted_version_says_that_its_launcher_was_seen(
     assert "v3: launcher: confirmed: it did once, caged, what its record does" in render(report)
     assert [one.launcher for one in report.rounds] == [one.decided.launcher for one in rounds]
     found = audit(workspace.layout.root, registry)
-    assert found.clean, found.findings
+    assert {one.code for one in found.findings} <= {"machine"}  # the device is invented
     assert found.launchers == dict.fromkeys(
         ("v0", "v1", "v3"), "launcher: confirmed: it did once, caged, what its record does"
     )

@@ -21,6 +21,14 @@ def test_a_packed_half_operation_counts_four_when_fused():
     assert count_work(raw, None).metrics["flops.vector.fp16"] == 18.0
 
 
+def test_half_fmas_alone_may_be_moves_of_registers():
+    """`HFMA2.MMA R4, -RZ, RZ, 0, 0` is counted as an FMA; with an addition beside them they are arithmetic."""
+    alone, mixed = ({OP.format("hadd"): added, OP.format("hmul"): 0.0, OP.format("hfma"): 3.0} for added in (0.0, 1.0))
+    assert count_work(alone, None).bounds == {"flops.vector.fp16": "upper"}
+    assert count_work(mixed, None).bounds == {}
+    assert count_work({OP.format("hfma"): 3.0}, None).bounds == {"flops.vector.fp16": "lower"}
+
+
 def test_rates_a_cycle_are_multiplied_by_the_cycles():
     """3 a cycle over 100 cycles are 300."""
     raw = {f"{OP.format(op)}.per_cycle_elapsed": 1.0 for op in ("dadd", "dmul")}

@@ -90,3 +90,12 @@ def test_a_fragment_brings_no_sheet_and_no_links() -> None:
     outline = Outline(fragment(TableBlock("c", ("a",), ((Cell("b", "", ("s",)),),))))
     assert not {"style", "a", "html", "meta"} & {name for name, _ in outline.found}
     assert outline.all("span")[0]["title"] == "s"
+
+
+def test_facts_of_a_fragment_are_rows_of_a_table() -> None:
+    """A notebook's sheet floats the names of a list: long ones slid beside the next value."""
+    outline = Outline(fragment(FactsBlock((("attainable, measured roofs", "2.754 TFLOP/s"), ("target", Cell("x"))))))
+    names = [name for name, _ in outline.found]
+    assert not {"dl", "dt", "dd"} & set(names)
+    assert [name for name in names if name in {"tr", "th", "td"}] == ["tr", "th", "td"] * 2
+    assert [one["scope"] for one in outline.all("th")] == ["row", "row"]

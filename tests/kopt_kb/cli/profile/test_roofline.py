@@ -23,7 +23,7 @@ def test_a_table_and_a_picture_in_the_terminal(capsys: Capture) -> None:
     assert [line.split()[1] for line in out.splitlines()[1:4]] == ["dram", "l2", "l1"]
     assert "76.5" in out.splitlines()[1]
     assert "H200_SXM dram, fp32 vector" in out
-    assert " x  " in out
+    assert "\n  1  " in out
 
 
 def test_json_names_the_source_of_each_roof(capsys: Capture) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,23 @@ def test_a_kernel_is_called_by_its_language() -> None:
     """In a workspace, and wherever a candidate gets a file."""
     assert (kernel_name(GOOD.encode()), kernel_name(b"import triton\n")) == ("kernel.cu", "kernel.py")
     assert kernel_name(b'"""A kernel.\n\n/* kb\nop = "x"\n*/\n"""\n') == "kernel.py"
+
+
+@pytest.mark.parametrize("text", ["/* kb\n" * 200_000, "/* kb\n*/" + "/* kb-tuned\n" * 200_000, "/*" + " \n" * 500_000])
+def test_comments_without_an_end_take_no_time(tmp_path: Path, text: str) -> None:
+    """A file of a megabyte is looked through once."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(text)
+    begin = time.process_time()
+    with contextlib.suppress(BadInput):
+        assert read_header(file) is None
+    assert time.process_time() - begin < 5
+
+
+def test_a_header_with_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    """With the file's name and a code."""
+    file = tmp_path / "kernel.cu"
+    file.write_text(f"/* kb\nconfig = {{ A = {'7' * 5000} }}\n*/")
+    with pytest.raises(BadInput, match="number or a nesting") as caught:
+        read_header(file)
+    assert caught.value.error_code == "KB077"

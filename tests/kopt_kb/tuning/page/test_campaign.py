@@ -86,7 +86,7 @@ def test_pages_are_small_and_whole(folder: Path) -> None:
     assert headings[-5:] == ["Measurements", "Machines", "Hardware values", "How to do it again", "Sources"]
     picture = campaign_picture(reported(state), state)
     assert picture is not None
-    assert overlaps(drawn(picture, legend=False)) == []
+    assert overlaps(drawn(picture, titled=False)) == []
     measured = [one for one in picture.points if one.is_measured]
     assert len(measured) == len(state.problem.shapes) * (2 if reported(state).best != reported(state).baseline else 1)
 

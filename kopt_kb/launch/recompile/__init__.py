@@ -1,0 +1,1 @@
+"""Code objects made a second time from their source, by a process that runs none of the candidate's Python."""
