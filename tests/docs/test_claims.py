@@ -16,9 +16,20 @@ _CONSENT = "tests/kopt_kb/cli/kit/test_consent.py"
 _CAGE = "tests/kopt_kb/sandbox/test_cage.py"
 
 SECURITY: dict[str, tuple[str, ...]] = {
-    "caged as far as the machine allows": (f"{_CAGE}::test_a_process_may_write_below_its_folders_only",),
-    "what could not be had is said in the log of the run": (
+    "a wall that let one of them through is not called held": (
+        "tests/kopt_kb/sandbox/test_walls.py::test_a_wall_that_is_called_held_is_passed_by_nothing",
+        f"{_CAGE}::test_without_a_canary_no_wall_is_called_held",
+    ),
+    "the log of each run and each record say which walls were held": (
         "tests/kopt_kb/sandbox/test_caged.py::test_what_held_is_on_record_before_it_starts",
+    ),
+    "A caged child reads the system's programs and libraries": (
+        "tests/kopt_kb/sandbox/test_shown.py::test_nothing_of_a_user_is_on_the_list_of_every_machine",
+        "tests/kopt_kb/sandbox/test_shown.py::test_a_file_in_a_home_brings_sources_alone",
+    ),
+    "files without a name and disk are counted with and without control groups": (
+        "tests/kopt_kb/sandbox/test_used.py::test_files_without_a_name_are_counted",
+        "tests/kopt_kb/sandbox/test_watch.py::test_a_child_is_ended_past_a_limit",
     ),
     "nothing in them is unpickled, evaluated or followed": (
         "tests/guards/test_house.py::test_no_pickles",

@@ -22,7 +22,7 @@ _FIX = "measure on the machine that is meant; this one is none that the wiki kno
 _UUID = re.compile(r"(?:(?:GPU|MIG)-)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}|(?:0x)?[0-9a-f]{16}", re.IGNORECASE)
 """What NVIDIA's and AMD's drivers give as the identity of a device."""
 
-_DRIVER = re.compile(r"\d{1,4}(?:\.\d{1,9}){1,3}(?:[-+~.][\w.+~-]{1,60})?")
+_DRIVER = re.compile(r"\d{1,4}(?:\.\d{1,9}){0,3}(?:[-+~.][\w.+~-]{1,60})?")
 """Version of a driver, or of the interface that it offers: 580.159.04, 13.0, 6.8.0-45-generic."""
 
 _CLOCK = re.compile(r"(\d{1,5})(?:\.\d+)? MHz")

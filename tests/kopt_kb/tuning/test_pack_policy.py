@@ -71,7 +71,7 @@ def test_without_the_pack_all_is_read(
     for words in (["tune", "status", root], ["tune", "report", root], ["audit", root], ["render", root]):
         assert main(words) in {ExitCode.OK, ExitCode.FINDING}, words
     assert main(["tune", "bundle", root, "--output", str(tmp_path / "slept.kbb")]) == ExitCode.OK
-    assert main(["audit", str(tmp_path / "slept.kbb")]) == ExitCode.OK
+    assert main(["audit", str(tmp_path / "slept.kbb"), "--wiki", str(wiki_root)]) == ExitCode.OK
     assert "pack strange, which is not installed" in capsys.readouterr().out
     assert audit(root, Registry.open(wiki_root)).clean
 
