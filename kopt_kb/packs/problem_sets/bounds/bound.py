@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.roofline.floor import compute_floor
 from kopt_kb.base.wire import Wire
-from kopt_kb.packs.problem_sets.bounds.facts import Fact, ProblemFacts, ProductFact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts, ProblemFacts, ProductFact
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.work import Work, work
 from kopt_kb.quantity.quantity import Quantity
@@ -145,7 +145,7 @@ def _rates(platform: Platform) -> _Rates:
     return _Rates(per_s, held if known else None, tuple(cited))
 
 
-def table_of(facts: Iterable[Fact], folder: Path, platform: Platform, torch: str) -> BoundTable:
+def table_of(facts: Iterable[FoundFacts], folder: Path, platform: Platform, torch: str) -> BoundTable:
     """Return the bounds of problems on a product.
 
     Args:
@@ -171,7 +171,7 @@ def _name(file: Path, folder: Path) -> str:
 
 
 def bound_of(
-    fact: Fact, name: str, platform: Platform, rates: _Rates | None = None
+    fact: FoundFacts, name: str, platform: Platform, rates: _Rates | None = None
 ) -> tuple[ProblemBound, tuple[str, ...]]:
     """Return the bound of one problem, and the rows that its products rest on."""
     facts = fact.facts

@@ -1,6 +1,6 @@
 """The main program of a child that establishes facts of many problems: torch is loaded once, each problem is a fork.
 
-Gets one path a line on stdin and answers with one `Fact` a line, in that order. What a problem's own code does to its
+Gets one path a line on stdin and answers with one `FoundFacts` a line, in that order. What a problem's own code does to its
 process ends with the fork; the answer comes through a pipe of its own.
 """
 
@@ -22,7 +22,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import canonical
 from kopt_kb.packs.problem_sets.bounds.established import established
-from kopt_kb.packs.problem_sets.bounds.facts import Fact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts
 
 __all__ = ["fact_of", "main"]
 
@@ -66,7 +66,7 @@ def _forked(file: str) -> str:
     if text.endswith("\n") and text.count("\n") == 1:
         return text.rstrip("\n")
     what = f"takes longer than {_WALL_S:g} s, or ends the process that runs it"
-    return canonical(Fact(file, None, "KB086", what).to_json()).decode()
+    return canonical(FoundFacts(file, None, "KB086", what).to_json()).decode()
 
 
 def _answer(file: str, writing: int) -> None:
@@ -82,19 +82,19 @@ def _answer(file: str, writing: int) -> None:
         os._exit(0)
 
 
-def fact_of(file: str) -> Fact:
+def fact_of(file: str) -> FoundFacts:
     """Return the facts of a file, or why there are none; what its own code raises is an answer."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     try:
-        return Fact(file, established(Path(file), _DRAWN_S))
+        return FoundFacts(file, established(Path(file), _DRAWN_S))
     except KoptError as error:
-        return Fact(file, None, error.error_code, error.what)
+        return FoundFacts(file, None, error.error_code, error.what)
     except ImportError as error:
-        return Fact(file, None, "KB120", f"the problem imports {error.name or error}, which is not installed")
+        return FoundFacts(file, None, "KB120", f"the problem imports {error.name or error}, which is not installed")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's file may raise anything
         text = " ".join(str(error).split())[:300]
-        return Fact(file, None, "KB084", f"it can't be traced: {type(error).__name__}: {text}")
+        return FoundFacts(file, None, "KB084", f"it can't be traced: {type(error).__name__}: {text}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-__all__ = ["Drawn", "drawn_shares"]
+__all__ = ["FreeShare", "drawn_shares"]
 
 _DRAWS = frozenset({"rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "uniform_", "normal_",
                     "bernoulli", "bernoulli_", "random_", "exponential_", "normal"})  # fmt: skip
@@ -22,7 +22,7 @@ _SAME = frozenset({"view", "_unsafe_view", "reshape", "permute", "transpose", "t
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FreeShare:
     """How much of a tensor is drawn freely.
 
     Attributes:
@@ -36,13 +36,13 @@ class Drawn:
     why: str = ""
 
 
-_CONSTANT = Drawn(Fraction(0), frozenset(), "a constant")
+_CONSTANT = FreeShare(Fraction(0), frozenset(), "a constant")
 
 
 class _Draws(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
-        self.known: dict[int, Drawn] = {}
+        self.known: dict[int, FreeShare] = {}
         self._alive: list[Any] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -53,11 +53,11 @@ class _Draws(TorchDispatchMode):
         self._alive += outs
         return out
 
-    def _of(self, func: Any, args: Sequence[Any], out: Any) -> Drawn:
+    def _of(self, func: Any, args: Sequence[Any], out: Any) -> FreeShare:
         name = str(func.overloadpacket.__name__)
         given = [one for one in tree_leaves(args) if isinstance(one, torch.Tensor)]
         if name in _DRAWS:
-            return Drawn(Fraction(1), frozenset({len(self._alive)}))
+            return FreeShare(Fraction(1), frozenset({len(self._alive)}))
         drawn = [(one, self.known.get(id(one), _CONSTANT)) for one in given]
         random = [(one, each) for one, each in drawn if each.sources]
         if not random:
@@ -66,13 +66,13 @@ class _Draws(TorchDispatchMode):
         if name in _SAME:
             return first
         if name in {"tril", "triu"}:
-            return Drawn(first.share * _half(out, name, args), first.sources, f"zeros of {name}")
+            return FreeShare(first.share * _half(out, name, args), first.sources, f"zeros of {name}")
         if name == "_softmax":
             rest = Fraction(out.shape[args[1]] - 1, out.shape[args[1]])
-            return Drawn(first.share * rest, first.sources, "rows sum to 1")
+            return FreeShare(first.share * rest, first.sources, "rows sum to 1")
         if torch.Tag.pointwise in func.tags:
             return _pointwise(func, args, out, drawn)
-        return Drawn(Fraction(0), frozenset().union(*(each.sources for _, each in random)), f"made by {name}")
+        return FreeShare(Fraction(0), frozenset().union(*(each.sources for _, each in random)), f"made by {name}")
 
 
 def _half(out: Any, name: str, args: Sequence[Any]) -> Fraction:
@@ -84,26 +84,26 @@ def _half(out: Any, name: str, args: Sequence[Any]) -> Fraction:
     return Fraction(below if name == "tril" else above, rows * columns)
 
 
-def _pointwise(func: Any, args: Sequence[Any], out: Any, drawn: Sequence[tuple[Any, Drawn]]) -> Drawn:
+def _pointwise(func: Any, args: Sequence[Any], out: Any, drawn: Sequence[tuple[Any, FreeShare]]) -> FreeShare:
     name = str(func.overloadpacket.__name__)
     sources = frozenset[int]().union(*(each.sources for _, each in drawn))
     full = [(one, each) for one, each in drawn if one.numel() == out.numel() and each.sources]
     zero = any(isinstance(one, int | float) and one == 0 for one in args) and name.startswith(("mul", "pow"))
     masks = [one for one, each in drawn if not each.sources and one.numel() > 1]
     if zero or masks or not full:
-        return Drawn(Fraction(0), sources, f"made by {name}")
+        return FreeShare(Fraction(0), sources, f"made by {name}")
     if len(full) == 1:
-        return Drawn(full[0][1].share, sources, full[0][1].why)
+        return FreeShare(full[0][1].share, sources, full[0][1].why)
     (left, one), (_, two) = full[:2]
     if len(full) == 2 and not one.sources & two.sources:
-        return Drawn(max(one.share, two.share), sources, one.why)
+        return FreeShare(max(one.share, two.share), sources, one.why)
     extent = int(left.shape[-1]) if left.ndim > 1 else 0
     if name in {"add", "add_", "mul"} and len(full) == 2 and extent and left.shape[-2] == extent:
-        return Drawn(min(one.share, two.share) * Fraction(extent + 1, 2 * extent), sources, "symmetric at the most")
-    return Drawn(Fraction(0), sources, f"made by {name} of one draw twice")
+        return FreeShare(min(one.share, two.share) * Fraction(extent + 1, 2 * extent), sources, "symmetric at the most")
+    return FreeShare(Fraction(0), sources, f"made by {name} of one draw twice")
 
 
-def drawn_shares(make: Callable[[], Any]) -> tuple[list[Any], dict[int, Drawn]]:
+def drawn_shares(make: Callable[[], Any]) -> tuple[list[Any], dict[int, FreeShare]]:
     """Return what a function makes, and how much of each of its tensors was drawn freely, by the tensor's id.
 
     Of two tensors that come from one draw the first counts.
@@ -112,11 +112,11 @@ def drawn_shares(make: Callable[[], Any]) -> tuple[list[Any], dict[int, Drawn]]:
     with draws:
         made = list(make())
     used: set[int] = set()
-    shares: dict[int, Drawn] = {}
+    shares: dict[int, FreeShare] = {}
     for one in made:
         if isinstance(one, torch.Tensor):
             known = draws.known.get(id(one), _CONSTANT)
             again = known.sources & used
-            shares[id(one)] = Drawn(Fraction(0), known.sources, "follows from another input") if again else known
+            shares[id(one)] = FreeShare(Fraction(0), known.sources, "follows from another input") if again else known
             used |= known.sources
     return made, shares

@@ -14,7 +14,7 @@ from kopt_kb.packs.problem_sets.bounds.facts import InputFact, OperationFact, Ou
 from kopt_kb.packs.problem_sets.bounds.masks import needed_elements
 from kopt_kb.packs.problem_sets.bounds.needed import Needs, needs_of
 from kopt_kb.packs.problem_sets.bounds.products import products_of
-from kopt_kb.packs.problem_sets.bounds.traced import Given, Traced, tensors_of_node, traced
+from kopt_kb.packs.problem_sets.bounds.traced import StartTensor, Traced, tensors_of_node, traced
 from kopt_kb.packs.problem_sets.bounds.witness import ResultSeen, Witness, witness_of
 from kopt_kb.packs.problem_sets.torch_formulas import formula_of
 from kopt_kb.problem.dtypes import format_of
@@ -47,12 +47,12 @@ def established(file: Path, seconds: float) -> ProblemFacts:
     )
 
 
-def _is_counter(one: Given) -> bool:
+def _is_counter(one: StartTensor) -> bool:
     """Return whether a buffer counts calls: no result rests on it, and adding one to it is no work."""
     return one.kind == "buffer" and one.tensor.ndim == 0 and not one.tensor.is_floating_point()
 
 
-def _input(one: Given, needs: Needs, seen: Witness | None) -> InputFact:
+def _input(one: StartTensor, needs: Needs, seen: Witness | None) -> InputFact:
     total, size = int(one.tensor.numel()), int(one.tensor.element_size())
     elements = needed_elements(needs.get(one.node))
     parts = [] if elements == total else [f"{elements} of {total} elements are reached"]

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kopt_kb.base.wire import Wire
 
-__all__ = ["Fact", "InputFact", "OperationFact", "OutputFact", "ProblemFacts", "ProductFact", "TensorKind"]
+__all__ = ["FoundFacts", "InputFact", "OperationFact", "OutputFact", "ProblemFacts", "ProductFact", "TensorKind"]
 
 TensorKind = Literal["input", "weight", "buffer"]
 
@@ -99,7 +99,7 @@ class ProblemFacts(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(Wire):
+class FoundFacts(Wire):
     """The answer for one file: its facts, or why there are none."""
 
     file: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["needs_of"]
 
 Needs = dict[Any, "Masks | None"]
-Rule = Callable[[Any, "Masks"], Iterable[tuple[Any, "Masks | None"]]]
+NeedRule = Callable[[Any, "Masks"], Iterable[tuple[Any, "Masks | None"]]]
 
 
 def needs_of(found: Traced) -> tuple[Needs, tuple[str, ...]]:
@@ -298,11 +298,11 @@ def _indexed(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
     return [(one, all_of(_shape(one)) if is_whole(masks) else None) for one in places]
 
 
-def _named(names: str, rule: Rule) -> dict[str, Rule]:
+def _named(names: str, rule: NeedRule) -> dict[str, NeedRule]:
     return dict.fromkeys(names.split(), rule)
 
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, NeedRule] = {
     **_named("clone _to_copy alias detach contiguous lift_fresh_copy native_dropout", _same),
     **_named("sum mean amax amin max min prod argmax argmin logsumexp var std var_mean linalg_vector_norm norm any all",
              _reduced),

@@ -11,7 +11,7 @@ from pathlib import Path
 from kopt_kb.base.errors import KoptError, MissingTool
 from kopt_kb.base.files import read_input
 from kopt_kb.base.wire import parse, read
-from kopt_kb.packs.problem_sets.bounds.facts import Fact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.sandbox.process import ChildLimits, environment, run
 from kopt_kb.wiki import cache
@@ -48,7 +48,7 @@ def _code() -> bytes:
     return sha256(b"".join(one.read_bytes() for one in files)).digest()
 
 
-def facts_of(files: Sequence[Path], say: Callable[[str], None]) -> list[Fact]:
+def facts_of(files: Sequence[Path], say: Callable[[str], None]) -> list[FoundFacts]:
     """Return the facts of each file, in order; one that has none says why.
 
     Args:
@@ -69,20 +69,20 @@ def facts_of(files: Sequence[Path], say: Callable[[str], None]) -> list[Fact]:
             found[file] = fact
             if fact.facts is not None:
                 cache.store(keys[file], fact.to_json())
-    return [fact if fact is not None else Fact(str(file)) for file, fact in found.items()]
+    return [fact if fact is not None else FoundFacts(str(file)) for file, fact in found.items()]
 
 
-def _remembered(key: str) -> Fact | None:
+def _remembered(key: str) -> FoundFacts | None:
     held = cache.load(key)
     if held is None:
         return None
     try:
-        return read(Fact, held, where="the cache")
+        return read(FoundFacts, held, where="the cache")
     except KoptError:
         return None
 
 
-def _fresh(files: Sequence[Path]) -> list[Fact]:
+def _fresh(files: Sequence[Path]) -> list[FoundFacts]:
     with owned_folder("kb-bounds-") as folder:
         command = [sys.executable, "-P", "-m", "kopt_kb.packs.problem_sets.bounds.child"]
         limits = ChildLimits(wall_s=_WALL_S, resident_bytes=_MEMORY_BYTES, printed_bytes=_SAID_BYTES)
@@ -93,7 +93,9 @@ def _fresh(files: Sequence[Path]) -> list[Fact]:
     answers = []
     for at, file in enumerate(files):
         try:
-            answers.append(read(Fact, parse(lines[at], where="the problem"), where="the problem"))
+            answers.append(read(FoundFacts, parse(lines[at], where="the problem"), where="the problem"))
         except (KoptError, IndexError):
-            answers.append(Fact(str(file), None, "KB086", f"the process that counts it ended: {done.last_line[:200]}"))
+            answers.append(
+                FoundFacts(str(file), None, "KB086", f"the process that counts it ended: {done.last_line[:200]}")
+            )
     return answers

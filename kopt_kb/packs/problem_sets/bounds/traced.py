@@ -13,20 +13,20 @@ from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from kopt_kb.launch.problems.adapted import tensors_of
-from kopt_kb.packs.problem_sets.bounds.drawn import Drawn, drawn_shares
+from kopt_kb.packs.problem_sets.bounds.drawn import FreeShare, drawn_shares
 from kopt_kb.packs.problem_sets.bounds.facts import TensorKind
 
-__all__ = ["Given", "Traced", "built", "given_to", "tensors_of_node", "traced"]
+__all__ = ["StartTensor", "Traced", "built", "given_to", "tensors_of_node", "traced"]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class StartTensor:
     """A tensor that the graph starts from: its name, what it is, and how much of it was drawn freely."""
 
     name: str
     kind: TensorKind
     tensor: Any
-    drawn: Drawn | None = None
+    drawn: FreeShare | None = None
     node: Any = None
 
 
@@ -35,7 +35,7 @@ class Traced:
     """A graph with what it starts from; `results` are the nodes of the tensors that are returned."""
 
     graph: Any
-    given: tuple[Given, ...]
+    given: tuple[StartTensor, ...]
     results: tuple[Any, ...]
 
 
@@ -69,8 +69,8 @@ def traced(file: ModuleType) -> Traced:
         arguments, shares = drawn_shares(file.get_inputs)
         state = {name: (kind, _fake(mode, one)) for name, (kind, one) in given_to(model).items()}
         places = [at for at, one in enumerate(arguments) if isinstance(one, torch.Tensor)]
-        given = [Given(f"input{at}", "input", arguments[at], shares.get(id(arguments[at]))) for at in places]
-        given += [Given(name, kind, one) for name, (kind, one) in state.items()]
+        given = [StartTensor(f"input{at}", "input", arguments[at], shares.get(id(arguments[at]))) for at in places]
+        given += [StartTensor(name, kind, one) for name, (kind, one) in state.items()]
 
         def call(tensors: list[Any]) -> tuple[Any, ...]:
             filled = list(arguments)

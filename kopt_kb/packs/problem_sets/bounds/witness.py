@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.func import functional_call
@@ -21,6 +21,9 @@ from kopt_kb.packs.problem_sets.bounds.masks import needed_elements
 from kopt_kb.packs.problem_sets.bounds.needed import needs_of
 from kopt_kb.packs.problem_sets.bounds.reduced import reductions
 from kopt_kb.packs.problem_sets.bounds.traced import Traced, built, given_to, traced
+
+if TYPE_CHECKING:
+    from kopt_kb.packs.problem_sets.bounds.masks import Masks
 
 __all__ = ["ResultSeen", "Witness", "witness_of"]
 
@@ -103,10 +106,10 @@ class _Run:
     """The model in float64 with its state and inputs of one draw."""
 
     model: Any
-    state: dict[str, Any]
+    state: dict[str, torch.Tensor]
     arguments: list[Any]
 
-    def result(self, state: dict[str, Any], arguments: list[Any]) -> tuple[Any, ...]:
+    def result(self, state: dict[str, torch.Tensor], arguments: list[Any]) -> tuple[Any, ...]:
         torch.manual_seed(7)  # what the model draws itself is the same in every call
         kept = {name: one.clone() if name in self.buffers else one for name, one in state.items()}
         return tensors_of(functional_call(self.model, kept, tuple(arguments)))
@@ -151,7 +154,7 @@ def _seen(module: ModuleType, found: Traced, how: str, until: float) -> Witness:
     return witness
 
 
-def _is_settled(seen: dict[str, Any], wanted: dict[str, Any], results: list[list[Any]]) -> bool:
+def _is_settled(seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], results: list[list[Any]]) -> bool:
     """Return whether more draws can show no more."""
     if any(_covered(seen[name], masks) != 1 for name, masks in wanted.items()):
         return False
@@ -174,7 +177,7 @@ def _contents(one: Any, draw: int) -> Any:
     return wide if draw == 0 else wide * torch.randn_like(wide) * (1.0, 1.0, 4.0)[draw % 4]
 
 
-def _derivatives(run: _Run, seen: dict[str, Any], *, weights: bool) -> list[Any]:
+def _derivatives(run: _Run, seen: dict[str, torch.Tensor], *, weights: bool) -> list[Any]:
     """Mark what the results' derivatives show; of weights those on other values than the file's own."""
     state = {name: _moved(one) if weights else one for name, one in run.state.items()}
     kept = run.buffers
@@ -227,7 +230,9 @@ def _covered(seen: Any, masks: Any) -> float:
     return min(shares)
 
 
-def _exchanged(run: _Run, module: ModuleType, seen: dict[str, Any], wanted: dict[str, Any], until: float) -> None:
+def _exchanged(
+    run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], until: float
+) -> None:
     """Exchange rows of inputs that no derivative reached, and mark those that change a result."""
     calls = 0
     with torch.no_grad():

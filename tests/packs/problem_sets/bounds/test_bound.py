@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.packs.problem_sets.bounds.bound import bound_of, table_of
-from kopt_kb.packs.problem_sets.bounds.facts import Fact, InputFact, OutputFact, ProblemFacts, ProductFact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts, InputFact, OutputFact, ProblemFacts, ProductFact
 from kopt_kb.wiki.registry import Registry
 
 REGISTRY = Registry.open()
@@ -23,7 +23,7 @@ PRODUCT = ProductFact((1, 8192, 8192, 8192), "fp32", 1, True)
 
 
 def _bound(facts=FACTS, platform=H100):
-    return bound_of(Fact("p.py", facts), "p", platform)[0]
+    return bound_of(FoundFacts("p.py", facts), "p", platform)[0]
 
 
 def test_bytes_less_what_the_last_cache_keeps():
@@ -66,12 +66,12 @@ def test_a_product_that_is_left_out_says_why():
 
 def test_every_product_has_a_table_and_names_the_rows_it_rests_on():
     for name in REGISTRY.platforms():
-        table = table_of([Fact("p.py", FACTS)], Path(), REGISTRY.platform(name), "0")
+        table = table_of([FoundFacts("p.py", FACTS)], Path(), REGISTRY.platform(name), "0")
         (row,) = table.rows
         assert row.warm_floor_s <= row.floor_s <= row.judged_floor_s
         assert bool(row.floor_s) == any("memory_bandwidth" in one for one in table.citations)
 
 
 def test_a_problem_without_facts_is_refused_with_its_reason():
-    row, cited = bound_of(Fact("p.py", None, "KB084", "it fails"), "p", H100)
+    row, cited = bound_of(FoundFacts("p.py", None, "KB084", "it fails"), "p", H100)
     assert (row.kind, row.reason, cited) == ("refused", "it fails", ())

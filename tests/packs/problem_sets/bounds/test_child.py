@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from kopt_kb.base.wire import parse, read
 from kopt_kb.packs.problem_sets.bounds.child import fact_of
-from kopt_kb.packs.problem_sets.bounds.facts import Fact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts
 
 pytestmark = pytest.mark.torch
 
@@ -41,7 +41,7 @@ def test_one_answer_for_each_problem_whatever_another_does(tmp_path):
     asked = "".join(f"{tmp_path / name}.py\n" for name in texts)
     command = [sys.executable, "-m", "kopt_kb.packs.problem_sets.bounds.child"]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-    found = [read(Fact, parse(line.encode(), where="x"), where="x") for line in done.stdout.splitlines()]
+    found = [read(FoundFacts, parse(line.encode(), where="x"), where="x") for line in done.stdout.splitlines()]
     assert [one.cause for one in found] == ["", "KB086", "KB084", "KB120", ""]
     assert found[0].facts == found[4].facts
 

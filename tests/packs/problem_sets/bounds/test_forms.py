@@ -8,12 +8,12 @@ import json
 from pathlib import Path
 
 from kopt_kb.packs.problem_sets.bounds.bound import table_of
-from kopt_kb.packs.problem_sets.bounds.facts import Fact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts
 from kopt_kb.packs.problem_sets.bounds.forms import FORMS, as_csv, as_json, as_markdown
 from kopt_kb.wiki.registry import Registry
 from tests.packs.problem_sets.bounds.test_bound import FACTS
 
-_FACTS = [Fact("a.py", FACTS), Fact("b.py", None, "KB084", "fails | badly")]
+_FACTS = [FoundFacts("a.py", FACTS), FoundFacts("b.py", None, "KB084", "fails | badly")]
 TABLE = table_of(_FACTS, Path(), Registry.open().platform("H100_SXM"), "2.13")
 
 

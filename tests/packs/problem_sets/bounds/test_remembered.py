@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kopt_kb.packs.problem_sets.bounds import remembered
-from kopt_kb.packs.problem_sets.bounds.facts import Fact
+from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts
 from tests.packs.problem_sets.bounds.test_bound import FACTS
 
 
@@ -24,7 +24,7 @@ def test_only_what_is_not_remembered_is_found_anew_and_failures_are_tried_again(
 
     def fresh(files):
         asked.append([one.name for one in files])
-        return [Fact(str(one), FACTS if one.name == "a.py" else None, "", "") for one in files]
+        return [FoundFacts(str(one), FACTS if one.name == "a.py" else None, "", "") for one in files]
 
     monkeypatch.setattr(remembered, "_fresh", fresh)
     files = [tmp_path / "a.py", tmp_path / "b.py"]
