@@ -15,24 +15,33 @@ if TYPE_CHECKING:
     from kopt_kb.analysis.profile import KernelProfile
     from kopt_kb.analysis.readers import read_profiles
     from kopt_kb.analysis.readers.profiles import Profiles
+    from kopt_kb.analysis.roofline.assess import assess
+    from kopt_kb.analysis.roofline.peak import peak
+    from kopt_kb.analysis.roofline.reach import RooflineInTime
     from kopt_kb.analysis.roofline.roofline import Roofline, roofline
+    from kopt_kb.analysis.roofline.what_if import SupposedRoofline, WhatIf, what_if
     from kopt_kb.analysis.rules.classify import classify
     from kopt_kb.analysis.rules.verdict import Verdict
     from kopt_kb.base.errors import KoptError
     from kopt_kb.launch.candidate.job import Executor
     from kopt_kb.launch.counts.limits import limits_of
+    from kopt_kb.problem.fused import OnChip, fused
+    from kopt_kb.problem.operations import Operation, operations
     from kopt_kb.problem.problem import Problem
     from kopt_kb.problem.work import Work, work
     from kopt_kb.quantity.citation import Citation
     from kopt_kb.quantity.quantity import Absent, Quantity, Unknown
+    from kopt_kb.report.pictured import DrawnPicture, picture
     from kopt_kb.tuning.campaign import Campaign
     from kopt_kb.tuning.machine import State
     from kopt_kb.tuning.proposals import Proposer
     from kopt_kb.tuning.report import CampaignReport, campaign_report
+    from kopt_kb.wiki.compare import SideBySide, compare
     from kopt_kb.wiki.lookup import Lookup, lookup
     from kopt_kb.wiki.registry import Platform, PlatformId, Registry
     from kopt_kb.workspace.audit.audit import AuditReport, audit
     from kopt_kb.workspace.targets.conditions import Evaluation, StopConditions
+    from kopt_kb.workspace.targets.own import stop_conditions
     from kopt_kb.workspace.task import Task
     from kopt_kb.workspace.workspace import Workspace
 
@@ -45,12 +54,15 @@ if TYPE_CHECKING:
         "Campaign",
         "CampaignReport",
         "Citation",
+        "DrawnPicture",
         "Evaluation",
         "Executor",
         "KernelProfile",
         "KoptError",
         "Lookup",
         "Occupancy",
+        "OnChip",
+        "Operation",
         "Platform",
         "PlatformId",
         "Problem",
@@ -60,24 +72,36 @@ if TYPE_CHECKING:
         "Registry",
         "Resources",
         "Roofline",
+        "RooflineInTime",
+        "SideBySide",
         "State",
         "StopConditions",
+        "SupposedRoofline",
         "Task",
         "Unknown",
         "Verdict",
+        "WhatIf",
         "Work",
         "Workspace",
         "__version__",
         "annotate",
+        "assess",
         "audit",
         "campaign_report",
         "classify",
+        "compare",
+        "fused",
         "limits_of",
         "lookup",
         "occupancy",
+        "operations",
+        "peak",
+        "picture",
         "profiled",
         "read_profiles",
         "roofline",
+        "stop_conditions",
+        "what_if",
         "work",
     ]
 
@@ -87,12 +111,15 @@ _HOME = {
     "Campaign": "tuning.campaign",
     "CampaignReport": "tuning.report",
     "Citation": "quantity.citation",
+    "DrawnPicture": "report.pictured",
     "Evaluation": "workspace.targets.conditions",
     "Executor": "launch.candidate.job",
     "KernelProfile": "analysis.profile",
     "KoptError": "base.errors",
     "Lookup": "wiki.lookup",
     "Occupancy": "analysis.occupancy.occupancy",
+    "OnChip": "problem.fused",
+    "Operation": "problem.operations",
     "Platform": "wiki.registry",
     "PlatformId": "wiki.registry",
     "Problem": "problem.problem",
@@ -102,21 +129,33 @@ _HOME = {
     "Registry": "wiki.registry",
     "Resources": "analysis.occupancy.limits",
     "Roofline": "analysis.roofline.roofline",
+    "RooflineInTime": "analysis.roofline.reach",
+    "SideBySide": "wiki.compare",
     "State": "tuning.machine",
     "StopConditions": "workspace.targets.conditions",
+    "SupposedRoofline": "analysis.roofline.what_if",
     "Task": "workspace.task",
     "Unknown": "quantity.quantity",
     "Verdict": "analysis.rules.verdict",
+    "WhatIf": "analysis.roofline.what_if",
     "Work": "problem.work",
     "Workspace": "workspace.workspace",
+    "assess": "analysis.roofline.assess",
     "audit": "workspace.audit.audit",
     "campaign_report": "tuning.report",
     "classify": "analysis.rules.classify",
+    "compare": "wiki.compare",
+    "fused": "problem.fused",
     "limits_of": "launch.counts.limits",
     "lookup": "wiki.lookup",
     "occupancy": "analysis.occupancy.occupancy",
+    "operations": "problem.operations",
+    "peak": "analysis.roofline.peak",
+    "picture": "report.pictured",
     "read_profiles": "analysis.readers",
     "roofline": "analysis.roofline.roofline",
+    "stop_conditions": "workspace.targets.own",
+    "what_if": "analysis.roofline.what_if",
     "work": "problem.work",
 }
 

@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: commands, error codes, wiki rules, metrics; `--check` only compares."""
+"""Write docs/reference from the code: commands, codes, wiki rules, metrics, operations; `--check` only compares."""
 
 from __future__ import annotations
 
@@ -144,7 +144,42 @@ def metrics() -> str:
     return "\n".join(lines)
 
 
-PAGES = {"commands.md": commands, "codes.md": errors, "metrics.md": metrics}
+def operations_page() -> str:
+    """Return the page of operations: forms with the words of their dimensions, what is counted, options."""
+    from kopt_kb.problem.operations import operations
+
+    parts = [
+        "# Operations",
+        "Written by `python tools/reference.py`; `kb list --ops` and `kopt_kb.operations()` say the same.\n"
+        "A shape gives the sizes of the form in its order: `--op attention --shape 4x32x8192x128`.\n"
+        "`...` stands for any number of further sizes. Add one: [how](../how-to/add_an_op.md).",
+    ]
+    for one in operations():
+        lines = [f"## {one.op}", one.summary]
+        if one.aliases:
+            lines.append(f"Also `{'`, `'.join(one.aliases)}`.")
+        sizes = "\n".join(f"- `{size.name}`: {size.meaning}" for size in one.dimensions)
+        lines.append(f"`--shape {one.form}`\n\n{sizes}")
+        counts = [("operations", one.flops), ("bytes", one.bytes), ("special functions", one.special)]
+        lines.append("\n".join(f"- {name}: {text}" for name, text in counts if text))
+        if one.options:
+            head = "| option | values | default | meaning |\n|---|---|---|---|"
+            rows = [
+                f"| `{each.name}` | {each.values} | {_default(each.default)} | {each.meaning} |" for each in one.options
+            ]
+            lines.append("\n".join([head, *rows]))
+        parts.append("\n\n".join(lines))
+    return "\n\n".join(parts).replace("*", "\\*") + "\n"
+
+
+def _default(value: object) -> str:
+    """Return a default as the command line takes it."""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value}`" if value not in ((), "") else "-"
+
+
+PAGES = {"commands.md": commands, "codes.md": errors, "metrics.md": metrics, "operations.md": operations_page}
 
 
 def main() -> int:

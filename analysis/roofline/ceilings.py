@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
+from kopt_kb.analysis.roofline.basis import Basis
+from kopt_kb.analysis.roofline.undocumented import at_least, vendors_best
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity import Grade
@@ -38,8 +40,12 @@ class Ceiling(Wire):
     Attributes:
         name: `fp32 vector`, `bf16 matrix`, or `dram`.
         documented: The documented dense peak or bandwidth.
-        measured: Our own measured row of this product, if the wiki has a comparable one.
+        measured: Our own measured row of this product, if the wiki has a comparable one; where nothing is documented,
+            the vendor's.
         notes: What a reader must know: grades, several rows, measurements below the roof.
+        is_vendors: Whether it was the vendor who measured.
+        at_least: A rate that the engine reaches by other rows, where its roof is UNKNOWN: enough to see that it does
+            not bind, never a roof.
     """
 
     WIRE: ClassVar = ("name", "basis", "documented", "measured", "notes")
@@ -47,10 +53,14 @@ class Ceiling(Wire):
     documented: Quantity | Unknown
     measured: Quantity | None = None
     notes: tuple[str, ...] = ()
+    is_vendors: bool = False
+    at_least: Quantity | None = None
 
     @property
-    def basis(self) -> Literal["measured", "documented"]:
-        """`measured` where our own measurement exists, else `documented`."""
+    def basis(self) -> Basis:
+        """`measured` where our own measurement exists, else `documented`; `vendor_measured` where only that exists."""
+        if self.is_vendors:
+            return "vendor_measured"
         return "measured" if self.measured is not None else "documented"
 
     @property
@@ -133,11 +143,15 @@ def compute_ceiling(platform: Platform, dtype: str, engine: str) -> Ceiling:
     pairs = _quantities(platform, fitting)
     name = f"{dtype} {engine}"
     if not pairs:
-        return Ceiling(name, _unknown(platform, rows, f"peak_compute[dtype={dtype};engine={engine};sparsity=dense]"))
+        missing = _unknown(platform, rows, f"peak_compute[dtype={dtype};engine={engine};sparsity=dense]")
+        vendors = vendors_best(platform, "measured_compute", dtype=dtype, engine=engine)
+        return Ceiling(name, missing, vendors, (), vendors is not None, at_least(platform, dtype, engine))
     row, documented = _highest(pairs)
     notes = _grade_notes(documented)
-    if "acc=unstated" in row.key or "clock=unstated" in row.key:
-        notes.append("the source states no accumulator or clock for it")
+    axes = dict(row.axes)
+    silent = [word for axis, word in (("acc", "accumulator"), ("clock", "clock")) if axes.get(axis) == "unstated"]
+    if silent:
+        notes.append(f"the source states no {' and no '.join(silent)} for it")
     own = [r for r in platform.rows("measured_compute", dtype=dtype, engine=engine) if r.path.startswith(_OWN)]
     measured = _highest(_quantities(platform, own))[1] if _quantities(platform, own) else None
     return Ceiling(name, documented, measured, tuple(notes))
@@ -173,7 +187,9 @@ def memory_ceiling(platform: Platform, pattern: str, footprint_bytes: int) -> Ce
     rows = platform.rows("memory_bandwidth")
     pairs = _quantities(platform, rows)
     if not pairs:
-        return Ceiling("dram", _unknown(platform, rows, "memory_bandwidth"))
+        own = vendors_best(platform, "measured_bandwidth", level="dram", pattern=pattern)
+        own = own or vendors_best(platform, "measured_bandwidth", level="dram", pattern="copy")
+        return Ceiling("dram", _unknown(platform, rows, "memory_bandwidth"), own, (), own is not None)
     documented = _highest(pairs)[1]
     measured = _comparable(platform, pattern, footprint_bytes)
     return Ceiling("dram", documented, measured, tuple(_grade_notes(documented)))

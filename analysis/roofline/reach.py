@@ -25,6 +25,7 @@ __all__ = [
     "RoofTime",
     "RooflineInTime",
     "RooflinesInTime",
+    "floor_of",
     "reach",
 ]
 
@@ -34,8 +35,8 @@ class RoofTime(Wire):
     """The least time under one basis of the roofs.
 
     Attributes:
-        basis: `documented`, `measured` (by ourselves), `reachable` (the best that anybody measured of the roof that
-            binds), or `floor` (whichever arithmetic and cache).
+        basis: `documented`, `measured` (by ourselves), `vendor_measured` (where nothing is documented), `reachable`
+            (the best that anybody measured of the roof that binds), or `floor` (whichever arithmetic and cache).
         roof: The roof that binds, as printed.
         citations: The rows that its value rests on.
     """
@@ -51,11 +52,12 @@ class MeasuredReach(Wire):
     """A time that was measured, against roof and target.
 
     Attributes:
-        basis: Of the roof that `share` and `gap_s` are about: `documented` where that is known, else `measured`, which
-            may be beaten; empty where neither is.
+        basis: Of the roof that `share` and `gap_s` are about: `documented` where that is known, else `measured` or
+            `vendor_measured`, which may be beaten; empty where none is.
         share: Least time under that roof over the measured time: 1 is the roof.
         gap_s: Seconds above that least time.
-        to_target: Measured time over the time at the target; at most 1 where the target is met.
+        to_target: Measured time over the time at the target, at most 1 where that is met; None where the target is
+            UNKNOWN or shorter than a launch.
         rate: What it reached under the roof that binds, in `unit`.
     """
 
@@ -66,6 +68,11 @@ class MeasuredReach(Wire):
     to_target: float | None
     rate: float | None
     unit: str
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where there is none to judge by."""
+        return None if self.to_target is None else self.to_target <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,25 @@ class RooflineInTime(Wire):
     found: Roofline
     times: Reach
 
+    def __repr__(self) -> str:
+        target = "UNKNOWN" if self.times.target_s is None else duration(self.times.target_s)
+        measured = ", ".join(duration(one.seconds) for one in self.times.measured) or "nothing"
+        product, work = self.found.platform, self.found.work
+        name = " ".join(filter(None, (product, work.op, "x".join(map(str, work.shape)), work.dtype)))
+        return f"RooflineInTime({name}: {measured} measured, {target} at the target)"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether every measured time meets the target; None where it is UNKNOWN or nothing was measured."""
+        said = [one.met for one in self.times.measured]
+        return None if None in said or not said else all(said)
+
+    @property
+    def possible(self) -> bool:
+        """Whether no measured time is below the floor: such a time, the work or the wiki is wrong."""
+        floor = self.times.floor
+        return floor is None or all(one.seconds >= floor.seconds for one in self.times.measured)
+
 
 @dataclass(frozen=True, slots=True)
 class RooflinesInTime(Wire):
@@ -128,7 +154,8 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
     cache = _cache(found, platform)
     warned = (_short(least, shortest), _cached(cache), _above(at_target, best), *_better(measured_s, best))
     warnings = tuple(filter(None, warned))
-    judged = tuple(_judged(one, found, least, at_target) for one in measured_s)
+    limit = None if at_target is None or at_target < shortest.seconds else at_target
+    judged = tuple(_judged(one, found, least, limit) for one in measured_s)
     launch_s = float(shortest.seconds) if shortest.is_launch else None
     return Reach(
         least,
@@ -137,7 +164,7 @@ def reach(found: Roofline, platform: Platform, measured_s: tuple[float, ...] = (
         cache,
         judged,
         warnings,
-        _floor(found, platform),
+        floor_of(found, platform),
     )
 
 
@@ -152,10 +179,11 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     roof = ceiling.measured if basis == "measured" else ceiling.documented
     if not isinstance(roof, Quantity):
         return None
-    return RoofTime(basis, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
+    word = "vendor_measured" if ceiling.is_vendors else basis
+    return RoofTime(word, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
 
 
-def _floor(roofline: Roofline, platform: Platform) -> RoofTime | None:
+def floor_of(roofline: Roofline, platform: Platform) -> RoofTime | None:
     """Return the longest of what the products and the bytes of a work take at least, caches cold."""
     found = []
     products = compute_floor(roofline.work, platform)
@@ -207,7 +235,7 @@ def _cache(roofline: Roofline, platform: Platform) -> str | None:
         for row in platform.rows(metric):
             value = platform.quantity(row)
             if isinstance(value, Quantity) and 0 < moved <= value.si:
-                return f"{level} of {value} ({', '.join(str(one.location) for one in value.citations())})"
+                return f"{level} of {said(value)} ({', '.join(str(one.location) for one in value.citations())})"
     return None
 
 
@@ -248,8 +276,10 @@ def _judged(
     """Judge a time by the least time that is printed beside it, of the documented roofs where they are known."""
     target = roofline.target
     rate, unit = roofline.work.amount_under(target.name) / seconds, f"{_unit(target.name)}/s"
-    roof = next((one for basis in ("documented", "measured") for one in least if one.basis == basis), None)
-    if roof is None or at_target is None:
+    order = ("documented", "measured", "vendor_measured")
+    roof = next((one for basis in order for one in least if one.basis == basis), None)
+    if roof is None:
         return MeasuredReach(seconds, "", None, None, None, rate, unit)
     share, gap_s = roof.seconds / seconds, seconds - roof.seconds
-    return MeasuredReach(seconds, roof.basis, share, gap_s, seconds / float(at_target), rate, unit)
+    to_target = None if at_target is None else seconds / float(at_target)
+    return MeasuredReach(seconds, roof.basis, share, gap_s, to_target, rate, unit)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from kopt_kb.analysis.roofline.basis import Basis
 from kopt_kb.base.wire import Text, Wire, read
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.problem.work import Work
@@ -32,7 +33,6 @@ DRAM = "dram"
 """Name of device memory's roof."""
 
 Bound = Literal["compute", "memory", "balanced", "unknown"]
-Basis = Literal["documented", "measured"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class RecordedTarget(Wire):
     Attributes:
         metric: `compute` or `bandwidth`.
         name: The roof it is a share of: `bf16 matrix`, `dram`.
-        basis: Whether that is our own measured roof or the documented one.
+        basis: Whether that is the documented roof, our own measured one or the vendor's.
         factor: The share.
     """
 
@@ -60,7 +60,7 @@ class RecordedTarget(Wire):
 
 @dataclass(frozen=True, slots=True)
 class RecordedCeiling(Wire):
-    """A roof that was written: as documented, and as measured by ourselves where the wiki had such a row."""
+    """A roof that was written: as documented, and as measured by ourselves or the vendor (`basis`)."""
 
     name: Text
     basis: Basis
@@ -85,7 +85,7 @@ class RecordedCeiling(Wire):
 
     def per_s(self, basis: Basis) -> Fraction | None:
         """Return the documented or the measured roof in `unit_si`; None when it is UNKNOWN or was not measured."""
-        value = self.measured if basis == "measured" else self.documented
+        value = self.documented if basis == "documented" else self.measured
         return value.si if isinstance(value, RecordedQuantity) else None
 
 

@@ -7,6 +7,7 @@ each engine and the time of device memory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -30,13 +31,16 @@ from kopt_kb.problem.counts import Level
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.citation import Citation
 from kopt_kb.quantity.quantity import Quantity, Unknown, counted
-from kopt_kb.quantity.readable import rounded, said
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.quantity.readable import duration, rounded, said
+from kopt_kb.wiki.registry import Platform, Product, platform_of
 
-__all__ = ["GradeRefused", "Roofline", "roofline"]
+__all__ = ["GradeRefused", "Roofline", "WorkRoofs", "limits", "roofline", "roofs_of"]
 
 BALANCED_BAND = Fraction(5, 100)
 """Work whose intensity is within 5 % of the ridge is balanced: either roof may bind."""
+
+CLEARLY = 2
+"""How many times faster than memory an engine of UNKNOWN roof must be, by a rate that it reaches, not to be judged."""
 
 LEVELS: tuple[Level, ...] = ("dram", "llc", "l2", "l1", "shared")
 
@@ -56,7 +60,7 @@ class Roofline(Wire):
     Attributes:
         compute: The roof of each (dtype, engine) the work uses.
         memory: The roof of device memory.
-        levels: Roofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
+        levels: WorkRoofs of the on-chip levels the work has byte counts for; an UNKNOWN one is noted and not judged.
         intensity: Useful operations over compulsory bytes, per roof name; `total` for all engines.
         bound: What limits the work; `unknown` when a roof is.
         limiter: Name of the ceiling that binds (`dram`, `bf16 matrix`); empty when unknown.
@@ -96,7 +100,7 @@ class Roofline(Wire):
 
     def times(self, basis: str = "measured") -> dict[str, Quantity | Unknown]:
         """Return the least time under each roof by its name, measured roofs where there are any."""
-        return _times(self.work, self.compute, (self.memory, *_judged(self.levels)), basis)
+        return WorkRoofs(self.compute, self.memory, self.levels).times(self.work, basis)
 
     @property
     def target(self) -> RoofTarget:
@@ -175,7 +179,8 @@ def _attainable(work: Work, times: dict[str, Quantity | Unknown]) -> Quantity | 
     return counted(total, "FLOP", "useful operations") / slowest
 
 
-def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
+def limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
+    """Return what limits a work of these least times, and the roof that binds: empty where one is UNKNOWN."""
     known: dict[str, Quantity] = {name: value for name, value in times.items() if isinstance(value, Quantity)}
     if len(known) < len(times):
         return "unknown", ""
@@ -192,9 +197,14 @@ def _limits(times: dict[str, Quantity | Unknown]) -> tuple[Bound, str]:
 
 
 def _notes(
-    platform: Platform, work: Work, targets: tuple[RoofTarget, ...], roofs: tuple[Ceiling, ...]
+    platform: Platform,
+    work: Work,
+    targets: tuple[RoofTarget, ...],
+    roofs: tuple[Ceiling, ...],
+    idle: Mapping[str, str],
 ) -> tuple[str, ...]:
     found = [f"{one.name}: {note}" for one in roofs for note in one.notes]
+    found += [f"{name}: {why}" for name, why in idle.items()]
     found += [
         f"{roof.name}: its roof is UNKNOWN and was not judged"
         for roof in roofs
@@ -234,12 +244,12 @@ def _refuse_weak(roofs: tuple[Ceiling, ...], min_grade: str | None) -> None:
             )
 
 
-def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR) -> Roofline:
-    """Return the roofline of a work on a platform.
+def roofline(work: Work, product: Product, *, min_grade: str | None = None, aim: Aim = TARGET_FACTOR) -> Roofline:
+    """Return the roofline of a work on a product.
 
     Args:
         work: Useful operations by (dtype, engine) and compulsory bytes.
-        platform: The exact product.
+        product: The exact product, or its name.
         min_grade: Refuse roofs that rest on a weaker grade: vendor, device or measured.
         aim: Share of the roofs that the targets ask for, or a performance target.
 
@@ -248,33 +258,77 @@ def roofline(work: Work, platform: Platform, *, min_grade: str | None = None, ai
         BadInput: The part lacks the engine or type (a NONE row), or the work is empty.
         WikiFaults: A row it needs does not load.
     """
-    compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
-    memory = memory_ceiling(platform, pattern_of(work), work.compulsory_bytes("dram"))
-    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
+    platform = platform_of(product)
+    found = roofs_of(work, platform)
+    compute, memory, levels = found.compute, found.memory, found.levels
     roofs = (*compute, memory)
     _refuse_weak(roofs, min_grade)
-    judged = (memory, *_judged(levels))
-    times = _times(work, compute, judged, "measured")
-    bound, limiter = _limits(times)
+    times = found.times(work, "measured")
+    bound, limiter = limits(times)
     targets = (
         *(target_of("compute", one, work, aim) for one in compute),
         target_of("bandwidth", memory, work, aim),
     )
-    attainable = {"documented": _attainable(work, _times(work, compute, judged, "documented"))}
+    attainable = {"documented": _attainable(work, found.times(work, "documented"))}
     if any(one.measured is not None for one in roofs):
-        attainable["measured"] = _attainable(work, times)
+        word = "vendor_measured" if any(one.is_vendors for one in roofs) else "measured"
+        attainable[word] = _attainable(work, times)
     slowest = _limiting_engine(compute, times)
+    notes = _notes(platform, work, targets, (*roofs, *levels), found.idle(work))
     return Roofline(
         platform.id, work, compute, memory, _intensity(work), slowest.roof / memory.roof if slowest else _no_ridge(),
-        bound, limiter, attainable, targets, _notes(platform, work, targets, (*roofs, *levels)), levels,
+        bound, limiter, attainable, targets, notes, levels,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRoofs:
+    """The roofs of a work on a product: of each (dtype, engine), of device memory, of on-chip levels."""
+
+    compute: tuple[Ceiling, ...]
+    memory: Ceiling
+    levels: tuple[Ceiling, ...]
+
+    def times(self, work: Work, basis: str) -> dict[str, Quantity | Unknown]:
+        """Return the least time under each roof by its name.
+
+        Not judged are on-chip levels whose roof is UNKNOWN, and engines with an UNKNOWN roof that can't bind.
+        """
+        times = _times(work, self.compute, (self.memory, *_judged(self.levels)), basis)
+        idle = self.idle(work)
+        return {name: value for name, value in times.items() if name not in idle or isinstance(value, Quantity)}
+
+    def idle(self, work: Work) -> dict[str, str]:
+        """Return the engines of UNKNOWN roof that are faster than memory all the same, and why."""
+        moved = work.compulsory_bytes("dram")
+        memory = self.memory.roof
+        found: dict[str, str] = {}
+        for roof in self.compute:
+            if isinstance(roof.roof, Quantity) or roof.at_least is None or isinstance(memory, Unknown):
+                continue
+            computing, moving = work.amount_under(roof.name) / roof.at_least.si, moved / memory.si
+            if computing * CLEARLY <= moving:
+                found[roof.name] = (
+                    f"its roof is UNKNOWN and was not judged: at {said(roof.at_least)}, which it reaches at least "
+                    f"({', '.join(str(one.location) for one in roof.at_least.citations())}), it takes "
+                    f"{duration(computing)}, memory {duration(moving)}"
+                )
+        return found
+
+
+def roofs_of(work: Work, platform: Platform) -> WorkRoofs:
+    """Return the roofs of a work on a product."""
+    compute = tuple(compute_ceiling(platform, flop.dtype, flop.engine) for flop in work.flops)
+    memory = memory_ceiling(platform, pattern_of(work), work.compulsory_bytes("dram"))
+    levels = tuple(level_ceiling(platform, level) for level in LEVELS[1:] if any(b.level == level for b in work.bytes))
+    return WorkRoofs(compute, memory, levels)
 
 
 def _limiting_engine(compute: tuple[Ceiling, ...], times: dict[str, Quantity | Unknown]) -> Ceiling | None:
     """Return the engine that takes longest: its ridge is the one the work is compared with."""
-    known = [(value.si, at) for at, one in enumerate(compute) if isinstance(value := times[one.name], Quantity)]
-    if len(known) < len(compute):
-        unknown = [one for one in compute if isinstance(times[one.name], Unknown)]
+    known = [(value.si, at) for at, one in enumerate(compute) if isinstance(value := times.get(one.name), Quantity)]
+    unknown = [one for one in compute if not isinstance(times.get(one.name), Quantity)]
+    if unknown:
         return unknown[0]
     return compute[max(known)[1]] if known else None
 

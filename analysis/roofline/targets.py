@@ -52,7 +52,7 @@ class RoofTarget(Wire):
         metric: `compute` (FLOP/s of one dtype and engine) or `bandwidth` (compulsory bytes over time).
         name: Ceiling it comes from: `bf16 matrix`, `dram`.
         value: factor x roof; Unknown when the roof is.
-        basis: `measured` or `documented`.
+        basis: `measured` or `documented`; `vendor_measured` where nothing is documented.
         factor: Share of the roof.
     """
 

@@ -17,7 +17,7 @@ from kopt_kb.analysis.rules.verdict import Verdict
 from kopt_kb.analysis.rules.worth import worth_of
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.registry import Platform, Product, platform_of
 
 __all__ = ["classify"]
 
@@ -26,19 +26,20 @@ _APART_PCT = 5.0  # what passes of one kernel were seen to differ by
 
 
 def classify(
-    profile: KernelProfile, platform: Platform | None = None, work: Work | None = None, *, wiki: Path | None = None
+    profile: KernelProfile, product: Product | None = None, work: Work | None = None, *, wiki: Path | None = None
 ) -> Verdict:
     """Return what limits a kernel.
 
     Args:
         profile: One kernel of a report.
-        platform: The exact product, for headroom and for reports that hold bytes but no share of peak.
+        product: The exact product or its name, for headroom and for reports that hold bytes but no share of peak.
         work: Useful work, so that headroom is of useful and not of executed operations.
         wiki: Folder of the wiki with thresholds and advice; None takes KOPT_GPU_WIKI, else the packaged one.
 
     Raises:
         BadInput: A page of thresholds or advice is missing or broken.
     """
+    platform = None if product is None else platform_of(product)
     kernel = DerivedMetrics(profile, load_thresholds(wiki, profile.source.vendor), _dram_peak(platform))
     found = [one for rule in RULES if (one := rule.find(kernel)) is not None]
     needs = AMD_DECIDES if profile.source.vendor == "amd" else [one for rule in RULES for one in rule.needs]

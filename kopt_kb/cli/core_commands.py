@@ -19,18 +19,18 @@ _IN_ORDER = (
             JsonDocument("lookup", "kopt_kb.wiki.lookup:Lookup"),
             JsonDocument("lookup_group", "kopt_kb.wiki.group:ProductGroup"),
         ),
-        examples=(
-            CommandExample("lookup H20", "lookup"),
-            CommandExample("lookup gfx942", "lookup_group"),
-        ),
+        examples=(CommandExample("lookup H20", "lookup"), CommandExample("lookup gfx942", "lookup_group")),
         tool=later("kopt_kb.cli.kit.agent_tools:LOOKUP"),
     ),
     Command(
         "list",
         "list the products of the wiki",
         "kopt_kb.cli.values.list_",
-        documents=(JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),),
-        examples=(CommandExample("list", "list"),),
+        documents=(
+            JsonDocument("list", "kopt_kb.cli.kit.documents:Products"),
+            JsonDocument("list_ops", "kopt_kb.problem.operations:Operations"),
+        ),
+        examples=(CommandExample("list", "list"), CommandExample("list --ops", "list_ops")),
     ),
     Command(
         "compare",
@@ -202,10 +202,7 @@ _IN_ORDER = (
         "explain a code of an error, a fault, a rule or a finding",
         "kopt_kb.cli.values.explain",
         documents=(JsonDocument("explain", "kopt_kb.cli.kit.documents:Codes"),),
-        examples=(
-            CommandExample("explain", "explain"),
-            CommandExample("explain KB063", "explain"),
-        ),
+        examples=(CommandExample("explain", "explain"), CommandExample("explain KB063", "explain")),
     ),
     Command(
         "completion",

@@ -14,6 +14,7 @@ import kopt_kb
 from kopt_kb.base.errors import BadInput, ExitCode, KoptError, MissingTool
 from kopt_kb.cli.core_commands import CORE_COMMANDS
 from kopt_kb.cli.kit.streams import ReaderGone, own_streams
+from kopt_kb.doors.blame import strange_frame
 
 if TYPE_CHECKING:
     from kopt_kb.base.error_codes import Code
@@ -147,10 +148,14 @@ def _of_system(error: OSError) -> KoptError:
     return BadInput(error.strerror or str(error), where=name, fix="check the path and its permissions", code=code)
 
 
-def _unforeseen(error: Exception) -> KoptError:
-    """Return the error for what nobody foresaw, as one line with its place in kb."""
+def _unforeseen(error: Exception | SystemExit) -> KoptError:
+    """Return the error for what nobody foresaw, as one line with its place in kb or in the pack that raised it."""
     if os.environ.get("KOPT_TRACEBACK"):
         raise error
+    text = " ".join(str(error).split())[:200]
+    pack, place = strange_frame(error)
+    if pack:
+        return KoptError(f"the pack {pack} failed: {type(error).__name__}: {text}", where=place, code="KB131")
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != "kopt_kb":
@@ -160,11 +165,13 @@ def _unforeseen(error: Exception) -> KoptError:
     if isinstance(error, UnicodeEncodeError) and any("\ud800" <= one <= "\udfff" for one in error.object):
         what = f"{error.object[:80]!r} holds bytes that are not UTF-8"
         return BadInput(what, where="kb", fix="write it in UTF-8", code="KB108")
+    if isinstance(error, ValueError) and "set_int_max_str_digits" in str(error):
+        what = "a number in the input has more digits than Python reads"
+        return BadInput(what, where="kb", fix="shorten it to what a document prints", code="KB012")
     import traceback
 
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(last.filename)}:{last.lineno}"  # noqa: PTH119 - pathlib is not loaded yet
-    text = " ".join(str(error).split())[:200]
     return KoptError(
         f"{type(error).__name__}: {text}", where=where, fix="a bug of kb: KOPT_TRACEBACK=1 shows all", code="KB000"
     )
@@ -183,7 +190,9 @@ def _run(words: Sequence[str]) -> int:
         try:
             code = _dispatch(_checked(words))
         except SystemExit as stop:  # argparse leaves this way after printing help
-            code = int(stop.code or 0)
+            if not isinstance(stop.code, int | None) or strange_frame(stop)[0]:
+                return _report(_unforeseen(stop), words)
+            code = stop.code or 0
         sys.stdout.flush()
     except KoptError as error:
         return _report(error, words)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +15,7 @@ from kopt_kb.doors.entries import EntryPoint, entry_points
 from kopt_kb.doors.language import plain_name
 from kopt_kb.doors.pack import Pack
 
-__all__ = ["GROUP", "PackFault", "Packs", "behind", "needed_pack", "packs"]
+__all__ = ["GROUP", "PackFault", "Packs", "behind", "is_own", "needed_pack", "packs"]
 
 GROUP = "kopt_kb.packs"
 
@@ -51,7 +53,7 @@ def packs() -> Packs:
     """Return the packs that are installed; a broken one is a fault and never an exception."""
     usable: dict[str, Pack] = {}
     faults: list[PackFault] = []
-    for entry in sorted(_entries(), key=lambda one: (not _is_own(one), one.name, one.value)):
+    for entry in sorted(_entries(), key=lambda one: (not is_own(one), one.name, one.value)):
         read = _read(entry)
         if isinstance(read, PackFault):
             faults.append(read)
@@ -84,7 +86,7 @@ def needed_pack(name: str) -> str:
 def _entries() -> tuple[EntryPoint, ...]:
     """Return the entry points of all distributions; those of a checkout that is not installed are in its own file."""
     installed = tuple(entry_points(group=GROUP))
-    if any(map(_is_own, installed)):
+    if any(map(is_own, installed)):
         return installed
     import tomllib  # nobody needs it who installed the package
 
@@ -95,13 +97,15 @@ def _entries() -> tuple[EntryPoint, ...]:
     return (*installed, *(EntryPoint(name, value, GROUP) for name, value in declared.items()))
 
 
-def _is_own(entry: EntryPoint) -> bool:
+def is_own(entry: EntryPoint) -> bool:
+    """Return whether an entry point is one of this distribution."""
     return entry.value.startswith("kopt_kb.packs.")
 
 
 def _read(entry: EntryPoint) -> Pack | PackFault:
     try:
-        pack = entry.load()
+        with redirect_stdout(sys.stderr):  # what a stranger's module prints must not stand in a command's output
+            pack = entry.load()
     except ModuleNotFoundError as error:
         own = entry.module.partition(".")[0] if error.name is None else error.name
         absent = entry.module == own or entry.module.startswith(f"{own}.")
@@ -112,6 +116,6 @@ def _read(entry: EntryPoint) -> Pack | PackFault:
         return PackFault(entry.name, f"{entry.value} is no Pack")
     if pack.name != entry.name:
         return PackFault(entry.name, f"its pack is named {pack.name}: the entry point has to have the same name")
-    if not _is_own(entry) and (why := wrong_pack(pack)):  # ours are held by tests
+    if not is_own(entry) and (why := wrong_pack(pack)):  # ours are held by tests
         return PackFault(entry.name, why)
     return pack

@@ -6,16 +6,20 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 
 from kopt_kb.base.errors import BadInput
 
 __all__ = [
     "DIMENSIONS",
     "UNITS",
+    "MeasuredTime",
     "Unit",
     "format_exact",
+    "is_positive",
     "parse_duration",
     "parse_number",
+    "seconds_of",
     "si_number",
     "si_unit",
     "unit",
@@ -95,6 +99,8 @@ UNITS: dict[str, Unit] = {
 # "B" carries decimal prefixes only with a lower-case k: "KB" is ambiguous in print and never a unit here.
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
+_MOST_DIGITS = 100
+"""Longer than any printed value; Python reads no number of more than 4,300."""
 
 
 def unit(symbol: str) -> Unit:
@@ -128,12 +134,15 @@ def parse_number(text: str) -> Fraction:
     >>> parse_number("67.0")
     Fraction(67, 1)
     """
+    if len(text) > _MOST_DIGITS:
+        what = f"{text[:20]!r}... of {len(text)} characters is no number of a document"
+        raise BadInput(what, fix="write it as the document prints it", code="KB012")
     if not _NUMBER.fullmatch(text) or not text.isascii():
         raise BadInput(f"{text!r} is not a plain decimal number", fix="write digits and one point", code="KB012")
     return Fraction(text)
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, where: str = "--time") -> float:
     """Return the seconds of a time with its unit.
 
     >>> parse_duration("52us"), parse_duration("1.5 ms")
@@ -142,8 +151,35 @@ def parse_duration(text: str) -> float:
     match = re.fullmatch(r"\s*([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(s|ms|us|µs|ns)\s*", text)
     if match is None or not Fraction(match[1]):
         fix = "a positive number and its unit, such as 52us, 1.5ms"
-        raise BadInput(f"{text[:40]!r} is not a time", where="--time", fix=fix, code="KB105")
+        raise BadInput(f"{text[:40]!r} is not a time", where=where, fix=fix, code="KB105")
     return float(Fraction(match[1]) * UNITS[match[2].replace("µ", "u")].factor)
+
+
+def is_positive(value: object) -> bool:
+    """Return whether a value is a finite number above 0; True is none.
+
+    >>> is_positive(2), is_positive(0.0), is_positive(float("inf")), is_positive("2")
+    (True, False, False, False)
+    """
+    return isinstance(value, int | float | Fraction) and not isinstance(value, bool) and 0 < value < inf
+
+
+MeasuredTime = str | float
+"""A time: seconds, or text with its unit such as `52us`."""
+
+
+def seconds_of(time: object) -> float:
+    """Return the seconds of a `MeasuredTime`; raises `BadInput` for what is none.
+
+    >>> seconds_of("52us"), seconds_of(52e-6)
+    (5.2e-05, 5.2e-05)
+    """
+    if isinstance(time, str):
+        return parse_duration(time, where="time")
+    if isinstance(time, int | float | Fraction) and is_positive(time):
+        return float(time)
+    fix = 'seconds above 0, or text with its unit such as "52us"'
+    raise BadInput(f"{time!r} is not a time", where="time", fix=fix, code="KB105")
 
 
 def format_exact(value: Fraction, digits: int = 6) -> str:

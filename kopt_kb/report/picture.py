@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from kopt_kb.analysis.roofline.basis import basis_words
 from kopt_kb.analysis.roofline.ceilings import Ceiling
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.analysis.roofline.roofline import Roofline
@@ -241,7 +242,7 @@ def _points(one: Roofline | RecordedRoofline, dots: Sequence[Dot], *, several: b
 
 
 def _aim_text(target: RecordedTarget | RoofTarget) -> str:
-    return f"{float(target.factor):g} x {target.basis} {target.name}"
+    return f"{float(target.factor):g} x {basis_words(target.basis)} {target.name}"
 
 
 def _target_rate(one: Roofline | RecordedRoofline, total: float) -> float:

@@ -1,13 +1,13 @@
-"""What keeps an untrusted child inside: namespaces, folders it may write, and an end of all that it starts.
+"""What keeps an untrusted child inside: namespaces, a file tree of its own, and an end of all that it starts.
 
 Plain system calls, no import beside the standard library. Whoever forks such a child calls `enter` in a process that
 is to have one child, then `settle` in that child. What the machine does not offer is reported, never taken for held:
-an `Isolation` goes into the record of what the child did.
+an `Isolation` goes into the record of what the child did, and each wall in it was tried from inside (`canary.py`).
 
 - user, mount and pid namespaces: it sees no other process, and the kernel ends all of its own with its first one,
   whatever sessions, groups or daemons they made of themselves;
 - a net namespace without a network, an ipc namespace;
-- Landlock, or else read-only mounts: it writes below its own folders only;
+- a file tree of its own (`tree.py`) and Landlock, both: it reads what is listed and writes below its own folders only;
 - no capabilities, and a filter of system calls (`seccomp.py`);
 - where no pid namespace can be had, this process adopts orphans (subreaper) and `end_all` kills what is left.
 """
@@ -21,14 +21,22 @@ import resource
 import signal
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kopt_kb.sandbox.isolation import Isolation
-from kopt_kb.sandbox.mounts import PROC, keep_private, machine_files_kept, own_proc, read_only
-from kopt_kb.sandbox.seccomp import FILTERED, filter_calls
+from kopt_kb.sandbox.canary import Canary
+from kopt_kb.sandbox.isolation import LANDLOCK, PROC, TREE, WALLS, Isolation
+from kopt_kb.sandbox.kernel import invoke
+from kopt_kb.sandbox.landlock import restrict
+from kopt_kb.sandbox.mounts import PROC as PROC_FOLDER
+from kopt_kb.sandbox.mounts import keep_private, machine_files_kept, own_proc
+from kopt_kb.sandbox.seccomp import FEWEST, FILTERED, AllowedCalls, filter_calls
+from kopt_kb.sandbox.shown import DEVICES, SYSTEM
+from kopt_kb.sandbox.tree import ShownPlaces, own_tree, plan
+from kopt_kb.sandbox.used import below
 
-__all__ = ["adopt_orphans", "below", "end_all", "enter", "resident_bytes", "settle", "unreadable"]
+__all__ = ["Room", "adopt_orphans", "countable", "end_all", "enter", "settle", "unreadable"]
 
 _USER, _PID, _NET, _IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 """CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC of sched.h."""
@@ -40,37 +48,52 @@ _READ_CAPABILITY, _DROP_CAPABILITY, _MOST_CAPABILITIES = 23, 24, 64
 """PR_CAPBSET_READ, PR_CAPBSET_DROP, and more than any kernel has."""
 _CAPABILITIES_3 = 0x20080522
 """_LINUX_CAPABILITY_VERSION_3."""
-_DEATH_SIGNAL, _DUMPABLE, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 4, 36, 38
-"""PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS of prctl.h."""
-_RULESET, _RULE, _RESTRICT = 444, 445, 446
-"""Numbers of the three calls of Landlock, the same on every architecture that has them."""
-_WRITES = ((1 << 1) | (((1 << 13) - 1) & ~((1 << 4) - 1)), 1 << 13, 1 << 14)
-"""Rights of landlock.h that change files: of ABI 1 all from removing on and writing, then renaming, then truncating."""
-_FILES, _PROC = "write-protected files", "own /proc"
-_OF_A_FILE = (1 << 1) | (1 << 14)
+_DEATH_SIGNAL, _DUMPABLE, _SUBREAPER = 1, 4, 36
+"""PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER of prctl.h."""
 _END_S = 5.0
 
 
-def _call(name: str, *words: object) -> int:
-    """Return what a function of the C library returned; raises `OSError`."""
-    library = ctypes.CDLL(None, use_errno=True)
-    done = int(getattr(library, name)(*words))
-    if done < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return done
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What an untrusted child may use.
+
+    Attributes:
+        folders: Where it may write; a device among them may be written too. /proc among them is what processes have
+            there, and left out where the machine's own files could be written; /dev/shm is an empty one of its own.
+        shown: What it may read besides: packages, and what it is about.
+        calls: System calls that it may make beside those of every child. It reaches sockets only where the machine's
+            are not in its tree, and changes metadata where those of others can't be.
+        memory_bytes: Address space of each process, beyond what this one has; 0: no limit.
+        file_bytes: Size of a file; 0: no limit.
+        shared_bytes: Most bytes in a /dev/shm of its own; 0: half of the machine's memory.
+        own_session: Whether it leads a session of its own.
+    """
+
+    folders: Sequence[Path]
+    shown: Sequence[str] = ()
+    calls: AllowedCalls = FEWEST
+    memory_bytes: int = 0
+    file_bytes: int = 0
+    shared_bytes: int = 0
+    own_session: bool = True
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its descendants leave behind."""
     with contextlib.suppress(OSError):
-        _call("prctl", _SUBREAPER, 1, 0, 0, 0)
+        invoke("prctl", _SUBREAPER, 1, 0, 0, 0)
 
 
 def unreadable() -> None:
     """Close this process's memory and descriptors to others of the same user."""
     with contextlib.suppress(OSError):
-        _call("prctl", _DUMPABLE, 0, 0, 0, 0)
+        invoke("prctl", _DUMPABLE, 0, 0, 0, 0)
+
+
+def countable() -> None:
+    """Open this process's descriptors to its keeper again, which counts what they hold."""
+    with contextlib.suppress(OSError):
+        invoke("prctl", _DUMPABLE, 1, 0, 0, 0)
 
 
 def enter(*, network: bool = False) -> Isolation:
@@ -83,9 +106,9 @@ def enter(*, network: bool = False) -> Isolation:
     """
     user, group, missing = os.getuid(), os.getgid(), {}
     with contextlib.suppress(OSError):
-        _call("prctl", _DUMPABLE, 1, 0, 0, 0)  # the files of a process that is closed to its user belong to root
+        invoke("prctl", _DUMPABLE, 1, 0, 0, 0)  # the files of a process that is closed to its user belong to root
     try:
-        _call("unshare", _USER)
+        invoke("unshare", _USER)
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             Path(f"/proc/self/{name}").write_text(text, encoding="ascii")
         held = ["user namespace"]
@@ -96,7 +119,7 @@ def enter(*, network: bool = False) -> Isolation:
             missing[name] = "the network was asked for"
             continue
         try:
-            _call("unshare", flag)
+            invoke("unshare", flag)
             held.append(name)
         except OSError as error:
             missing[name] = error.strerror or str(error)
@@ -106,45 +129,66 @@ def enter(*, network: bool = False) -> Isolation:
     return Isolation(tuple(held), missing)
 
 
-def settle(
-    folders: Sequence[Path], *, memory_bytes: int = 0, file_bytes: int = 0, own_session: bool = True,
-    sockets: bool = False,
-) -> Isolation:  # fmt: skip
+def settle(room: Room, canary: Canary | None = None) -> Isolation:
     """Bind this process and all it will start to what it may use; it dies with its parent.
 
     Args:
-        folders: Where it may write, besides /dev/null; a device or other file among them may be written too. /proc
-            among them is what processes have there, and left out where the machine's own files could be written.
-        memory_bytes: Address space of each process, beyond what this one has; 0: no limit.
-        file_bytes: Size of a file; 0: no limit.
-        own_session: Whether it leads a session of its own.
-        sockets: Whether it may open sockets other than unix ones.
+        room: What it may use.
+        canary: What tries the walls, planted outside; None: none is held, since none was tried.
     """
-    if own_session:
+    if room.own_session:
         os.setsid()
+    _limit(room)
+    with contextlib.suppress(OSError):
+        invoke("prctl", _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     held: list[str] = []
     missing: dict[str, str] = {}
+    # Of its own, not of whoever watches it: that one has to see all of /proc.
+    has_mounts = _guarded("mount namespace", held, missing, _unshare_mounts)
+    if has_mounts:
+        _guarded(PROC, held, missing, own_proc)
+    else:
+        missing[PROC] = missing["mount namespace"]
+    folders = [one for one in room.folders if one != PROC_FOLDER or machine_files_kept()]
+    shown, writable, devices = _places(room, folders, canary)
+    if has_mounts and canary is not None:
+        stage = canary.stage
+        _guarded(TREE, held, missing, lambda: own_tree(stage, shown, writable, shared_bytes=room.shared_bytes))
+    else:
+        missing[TREE] = missing.get("mount namespace", "no place to make it")
+    both = (*(str(one) for one in writable), *devices)
+    listed = ("/",) if TREE in held else ()  # the tree has no names but those that are shown
+    _guarded(LANDLOCK, held, missing, lambda: restrict(shown.places, both, listed=listed, network=room.calls.network))
+    _guarded("no capabilities", held, missing, _drop_capabilities)
+    calls = replace(
+        room.calls,
+        reach=room.calls.network or (room.calls.reach and TREE in held),
+        metadata=room.calls.metadata or TREE in held,
+    )
+    _guarded(FILTERED, held, missing, lambda: filter_calls(calls))
+    tried = canary.tried() if canary is not None else Isolation((), dict.fromkeys(WALLS, "could not be tried"))
+    return Isolation(tuple(held), missing) + tried
+
+
+def _limit(room: Room) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError):
-        _call("prctl", _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     for kind, most in (
-        (resource.RLIMIT_AS, memory_bytes and used + memory_bytes),
-        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_AS, room.memory_bytes and used + room.memory_bytes),
+        (resource.RLIMIT_FSIZE, room.file_bytes),
     ):
         if most:
             resource.setrlimit(kind, (most, most))
-    # Of its own, not of whoever watches it: that one has to see all of /proc.
-    _guarded("mount namespace", held, missing, _unshare_mounts)
-    _guarded(_PROC, held, missing, own_proc)
-    folders = [one for one in folders if one != PROC or machine_files_kept()]
-    if not _guarded(_FILES, held, missing, lambda: _landlock(folders)):
-        reason = missing.pop(_FILES)
-        if not _guarded(_FILES, held, missing, lambda: read_only(folders)):
-            missing[_FILES] = f"Landlock: {reason}; mounts: {missing[_FILES]}"
-    _guarded("no capabilities", held, missing, _drop_capabilities)
-    _guarded(FILTERED, held, missing, lambda: filter_calls(sockets=sockets))
-    return Isolation(tuple(held), missing)
+
+
+def _places(room: Room, folders: Sequence[Path], canary: Canary | None) -> tuple[ShownPlaces, list[Path], list[str]]:
+    """Return what is shown, folders that may be written, and devices that may be."""
+    own = [] if canary is None else [str(canary.shown)]
+    files = [str(one) for one in folders if not one.is_dir()]
+    writable = plan(str(one) for one in folders if one.is_dir())
+    devices = [one for one in (*DEVICES, *files) if os.path.exists(one)]  # noqa: PTH110
+    shown = plan((*SYSTEM, *room.shown, *devices, *own))
+    return ShownPlaces({**shown.links, **writable.links}, shown.places), [Path(one) for one in writable.places], devices
 
 
 def _guarded(name: str, held: list[str], missing: dict[str, str], do: Callable[[], None]) -> bool:
@@ -159,75 +203,21 @@ def _guarded(name: str, held: list[str], missing: dict[str, str], do: Callable[[
 
 
 def _unshare_mounts() -> None:
-    _call("unshare", _MOUNT)
+    invoke("unshare", _MOUNT)
     keep_private()
-
-
-def _landlock(folders: Sequence[Path]) -> None:
-    _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    _write_only(folders)
 
 
 def _drop_capabilities() -> None:
     """Give up all capabilities, for programs that it starts too: root without them is one user among others."""
     for one in range(_MOST_CAPABILITIES):
         try:
-            _call("prctl", _READ_CAPABILITY, one, 0, 0, 0)
+            invoke("prctl", _READ_CAPABILITY, one, 0, 0, 0)
         except OSError:
             break
         with contextlib.suppress(OSError):  # whoever may not drop it does not have it
-            _call("prctl", _DROP_CAPABILITY, one, 0, 0, 0)
+            invoke("prctl", _DROP_CAPABILITY, one, 0, 0, 0)
     head = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITIES_3, 0), 8)
-    _call("capset", head, ctypes.create_string_buffer(24))
-
-
-def _write_only(folders: Sequence[Path]) -> None:
-    version = _call("syscall", _RULESET, None, ctypes.c_size_t(0), 1)
-    rights = sum(_WRITES[: max(1, min(version, 3))])
-    handled = ctypes.c_uint64(rights)
-    ruleset = _call("syscall", _RULESET, ctypes.byref(handled), ctypes.c_size_t(8), 0)
-    try:
-        for place in (*folders, Path(os.devnull)):
-            allowed = rights if place.is_dir() else rights & _OF_A_FILE
-            opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
-            try:
-                rule = ctypes.create_string_buffer(struct.pack("=Qi", allowed, opened), 12)
-                _call("syscall", _RULE, ruleset, 1, rule, 0)
-            finally:
-                os.close(opened)
-        _call("syscall", _RESTRICT, ruleset, 0)
-    finally:
-        os.close(ruleset)
-
-
-def below(root: int) -> list[int]:
-    """Return the processes that descend from one, as far as /proc shows them."""
-    children: dict[int, list[int]] = {}
-    for pid, parent in _parents():
-        children.setdefault(parent, []).append(pid)
-    found, next_ones = [], [root]
-    while next_ones:
-        next_ones = [child for one in next_ones for child in children.pop(one, ())]
-        found += next_ones
-    return found
-
-
-def _parents() -> Iterator[tuple[int, int]]:
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):  # it ended meanwhile
-                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
-                if state != "Z":
-                    yield int(folder.name), int(parent)
-
-
-def resident_bytes(pids: Sequence[int]) -> int:
-    """Return the memory that processes hold together; shared pages count for each."""
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            total += int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    return total * os.sysconf("SC_PAGE_SIZE")
+    invoke("capset", head, ctypes.create_string_buffer(24))
 
 
 def end_all() -> bool:

@@ -1,4 +1,4 @@
-"""What a child was held by, as records of what it did say it; `cage.py` does the holding."""
+"""What a child was held by, as records of what did it say it; `cage.py` does the holding."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from dataclasses import dataclass, field
 
 from kopt_kb.base.wire import Wire
 
-__all__ = ["WHOLE", "Isolation"]
+__all__ = ["LANDLOCK", "LOCKS", "METADATA", "PROC", "READS", "SOCKETS", "TREE", "WALLS", "WHOLE", "WRITES", "Isolation"]
+
+PROC, TREE, LANDLOCK = "own /proc", "own file tree", "Landlock"
+"""Parts that hold files; more than one of them may hold the same wall."""
+
+WRITES, READS, METADATA = "write-protected files", "unreadable files", "unchangeable metadata"
+SOCKETS, LOCKS = "no outside sockets", "no outside locks"
+WALLS = (WRITES, READS, METADATA, SOCKETS, LOCKS)
+"""Walls: each was tried from inside by the child before anything of a stranger ran, and is held only if that failed."""
 
 WHOLE = (
-    "user namespace", "pid namespace", "net namespace", "ipc namespace", "mount namespace", "own /proc",
-    "write-protected files", "no capabilities", "filtered system calls",
+    "user namespace", "pid namespace", "net namespace", "ipc namespace", "mount namespace", PROC, "no capabilities",
+    "filtered system calls", WRITES, READS, METADATA, SOCKETS,
 )  # fmt: skip
-"""What has to hold for a cage to be whole. Limits of memory and processes keep a machine up; they hide nothing."""
+"""What has to hold for a cage to be whole. Limits and locks keep a machine up; they hide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +34,7 @@ class Isolation(Wire):
     def lacks(self) -> str:
         """Return what a whole cage has and this one has not, each with the reason; empty where it is whole."""
         return "; ".join(f"{one}: {self.missing.get(one, 'not had')}" for one in WHOLE if one not in self.held)
+
+    def __add__(self, other: Isolation) -> Isolation:
+        """Return what both say."""
+        return Isolation((*self.held, *other.held), {**self.missing, **other.missing})

@@ -14,7 +14,10 @@ from kopt_kb.sandbox.process import start_ticks
 
 __all__ = ["owned_folder", "owner_prefix", "remove_orphans"]
 
-_KINDS = ("kb-bundle-", "kb-project-", "kb-run-", "kb-compile-", "kb-record-", "kb-replay-", "kb-report-", "kb-git-")
+_KINDS = (
+    "kb-bundle-", "kb-cage-", "kb-compile-", "kb-git-", "kb-project-", "kb-record-", "kb-replay-", "kb-report-",
+    "kb-run-",
+)  # fmt: skip
 
 
 def owner_prefix(kind: str) -> str:

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from kopt_kb.sandbox.used import held_bytes
+
 __all__ = [
     "MAX_PRINTED_BYTES",
     "Child",
@@ -60,7 +62,7 @@ class ChildLimits:
 
     Attributes:
         wall_s: Seconds until it has to end.
-        resident_bytes: Memory that all processes of its session hold together.
+        resident_bytes: Memory that all processes of its session hold together, files in memory included.
         address_bytes: Address space of each of its processes; past it, allocations fail in the process itself.
         printed_bytes: Bytes it may print; None: `MAX_PRINTED_BYTES`.
         grace_s: Seconds between SIGTERM and SIGKILL when it is ended.
@@ -278,7 +280,8 @@ def _watch(
     while not child.has_ended(_POLL_S):
         if limits.wall_s and time.monotonic() - begin >= limits.wall_s:
             return "hang"
-        if limits.resident_bytes and _resident_bytes(child.pid) > limits.resident_bytes:
+        most = limits.resident_bytes
+        if most and held_bytes(_of_session(child.pid), most) > most:
             return "oom"
         if prints_too_much():
             return "limit"
@@ -294,17 +297,15 @@ def _read(file: IO[bytes]) -> bytes:
     return file.read()
 
 
-def _resident_bytes(session: int) -> int:
-    """Return what all processes of a session hold: a candidate may run in a child of the child."""
-    page, total = os.sysconf("SC_PAGE_SIZE"), 0
+def _of_session(session: int) -> list[int]:
+    """Return all processes of a session: a candidate may run in a child of the child."""
+    found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
-            try:
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it ended meanwhile
                 if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == session:
-                    total += int((folder / "statm").read_text().split()[1]) * page
-            except (OSError, ValueError, IndexError):  # it ended meanwhile
-                continue
-    return total
+                    found.append(int(folder.name))
+    return found
 
 
 def end_alike(code: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kopt_kb.launch.candidate.answers import Check, ReportEvidence, Timing
 from kopt_kb.launch.candidate.job import JobKind
+from kopt_kb.launch.candidate.launcher_run import DID_ONCE, LauncherRun
 from kopt_kb.launch.kernel.op_options import clashes
 from kopt_kb.quantity.readable import duration
 from kopt_kb.tuning.decision import GateResult
@@ -59,7 +60,7 @@ def judge(gate: Gate, context: GateContext) -> tuple[GateResult, tuple[str, ...]
     """Return a gate's word and the runs it rests on."""
     judges: Mapping[Gate, Callable[[GateContext], tuple[GateResult, tuple[str, ...]]]] = {
         "lint": _lint, "limits": _limits, "build": _build, "correctness": _correctness,
-        "timing": _timing, "roofline": _roofline, "evidence": _evidence,
+        "timing": _timing, "roofline": _roofline, "launcher": _launcher, "evidence": _evidence,
     }  # fmt: skip
     if gate in judges:
         return judges[gate](context)
@@ -147,6 +148,22 @@ _BELOW = (
     "all, or a page of the product is wrong; `kb roofline` cites the roof's rows"
 )
 """What a time below its floor can mean, and where to look."""
+
+
+def _launcher(context: GateContext) -> _Judged:
+    if context.simulated:
+        return GateResult("launcher", "pass", "simulated: no launcher runs"), ()
+    ran = context.run("launcher")
+    found = ran.result
+    if not isinstance(found, LauncherRun):
+        return GateResult("launcher", "unavailable", ran.failure() or ran.unable or _NO_ANSWER), (ran.run,)
+    if found.problem:
+        return GateResult("launcher", "fail", f"not what its record does: {found.problem}"), (ran.run,)
+    if found.outcome == "confirmed":
+        return GateResult("launcher", "pass", DID_ONCE), (ran.run,)
+    if not found.is_own:
+        return GateResult("launcher", "pass", found.reason), (ran.run,)
+    return GateResult("launcher", "unavailable", found.reason), (ran.run,)
 
 
 def _evidence(context: GateContext) -> _Judged:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kopt_kb.base.errors import MissingTool
-from kopt_kb.launch.candidate.answers import Answer, Unable
+from kopt_kb.base.wire import plain
+from kopt_kb.launch.candidate.answers import Answer, Search, Unable
 from kopt_kb.launch.candidate.job import Job, JobKind, Request, RunLimits
+from kopt_kb.launch.candidate.source_config import with_chosen
 from kopt_kb.problem.ops import trials as trials_of
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.options import Settings
 
-__all__ = ["NO_GPU_FIX", "JobFiles", "Ran", "job_of", "refuse_missing"]
+__all__ = ["NO_GPU_FIX", "JobFiles", "Ran", "job_of", "refuse_missing", "winner_of"]
 
 NO_GPU_FIX = "run on a machine with a GPU; --simulate needs another workspace, made with kb init"
 """What to do where nothing can be measured: simulated and measured rounds never share a workspace."""
@@ -97,3 +100,12 @@ def refuse_missing(answer: Answer | None, fix: str = "run on a machine with a GP
     """Raise `MissingTool` when a job was not done because a tool or GPU is missing where it ran."""
     if isinstance(answer, Unable) and answer.missing is not None:
         raise MissingTool(answer.missing, fix=fix, code="KB122")
+
+
+def winner_of(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:
+    """Return the source with the best configuration of each shape, and what the search says of itself."""
+    if not isinstance(ran.result, Search):
+        return source, {"search": {"failed": ran.failure() or ran.unable}}
+    chosen = {shape: best.config for shape, best in ran.result.shapes.items() if best.median_s is not None}
+    file, configs = with_chosen(source, chosen)
+    return file, {"configs": configs, "search": plain(ran.result.shapes)}

@@ -26,7 +26,7 @@ __all__ = [
 ALWAYS: frozenset[StopReason] = frozenset({"budget", "user", "exhausted", "aborted"})
 """Reasons that end every campaign: nothing is left to spend, to wait for, to try or to measure."""
 
-CoreGate = Literal["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
+CoreGate = Literal["lint", "limits", "build", "correctness", "timing", "roofline", "launcher", "evidence"]
 Gate = CoreGate | PackWord
 GATES: tuple[CoreGate, ...] = get_args(CoreGate)
 """All gates of the core in the order in which they are judged."""
@@ -131,7 +131,7 @@ class Policy(Wire):
         return self.core_shapes is None or shape in self.core_shapes
 
 
-_REQUIRED: tuple[Gate, ...] = ("lint", "build", "correctness", "timing", "roofline")
+_REQUIRED: tuple[Gate, ...] = ("lint", "build", "correctness", "timing", "roofline", "launcher")
 
 _GPU_WIKI = Policy(
     name="gpu-wiki",
@@ -194,15 +194,17 @@ def known_policy(name: str) -> Policy | None:
 def gates_of(policy: Policy) -> tuple[Gate, ...]:
     """Return the gates that a policy's rounds are judged by, in their fixed order.
 
-    A gate of a pack stands behind the gate of the core that it names, several in the order of the policy.
+    A launcher is run where the policy demands it. A gate of a pack stands behind the gate of the core that it names,
+    several in the order of the policy.
 
     Raises:
         MissingTool: A pack that brings one can't be used.
     """
+    gates = tuple(gate for gate in GATES if gate != "launcher" or gate in policy.required_gates)
     own = [(name, gate_named(name)) for name in policy.required_gates if pack_of(name)]
     if not own:
-        return GATES
-    return tuple(name for core in GATES for name in (core, *(name for name, gate in own if gate.after == core)))
+        return gates
+    return tuple(name for core in gates for name in (core, *(name for name, gate in own if gate.after == core)))
 
 
 def refuse_absent(policy: Policy) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from kopt_kb.analysis.gap.document import Gap
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.base.errors import ExitCode
-from kopt_kb.base.frames import pandas_frame, polars_frame
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.markup.html import fragment
 from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.candidate.launcher_run import LauncherWord, launcher_says
 from kopt_kb.tuning.decision import score_pct
 from kopt_kb.tuning.machine import StepName, next_step, state_of
 from kopt_kb.tuning.policy import Policy, confirmed_policy
@@ -23,18 +24,26 @@ from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.journal.campaign_events import Stopped
 from kopt_kb.workspace.journal.round_events import GateJudged
 from kopt_kb.workspace.ledger import LedgerEntry
-from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.levels import level_words
+from kopt_kb.workspace.rounds import ACCEPTED, Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Evaluation
+from kopt_kb.workspace.targets.conditions import Evaluation, wiki_of
 from kopt_kb.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-    from kopt_kb.base.frames import Record
 
-__all__ = ["CampaignReport", "RoundLine", "StatedTarget", "campaign_report", "report_of", "stated_targets"]
+__all__ = [
+    "CampaignReport",
+    "RoundLine",
+    "StatedTarget",
+    "campaign_report",
+    "launcher_of",
+    "report_of",
+    "stated_targets",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +51,12 @@ class RoundLine(Wire):
     """One round of the report; the gain is against its incumbent, None without times.
 
     `refuted` says that a later round took the accepted one back; `trust` is the level of what its decision rests on,
-    left out where that is not said.
+    left out where that is not said; `launcher` whether its own launcher was seen to do what its record does.
     """
 
     WIRE: ClassVar = (
         "number", "category", "claim", "decision", "rule", "reason", "gain_pct", "medians_s", "refuted",
-        "trust?=_level",
+        "trust?=_level", "launcher",
     )  # fmt: skip
     number: int
     category: str
@@ -59,10 +68,16 @@ class RoundLine(Wire):
     medians_s: dict[str, float]
     refuted: bool = False
     trust: Trust = "unstated"
+    launcher: LauncherWord = ""
 
     @property
     def _level(self) -> Trust | None:
         return None if self.trust == "unstated" else self.trust
+
+    @property
+    def accepted(self) -> bool:
+        """Whether its kernel became the incumbent and nothing refuted it."""
+        return self.decision in ACCEPTED and not self.refuted
 
     @property
     def below_the_roof(self) -> str:
@@ -102,13 +117,15 @@ class CampaignReport(Wire):
         rooflines: The rooflines they come from, one a shape.
         ledger: Opportunities of the best version, and what became of each.
         gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
+        level: On what the gain rests, in words; empty without a gain.
+        wiki: The wiki of the targets, where that is not the packaged one.
     """
 
     WIRE: ClassVar = (
         "state", "next", "gates", "route", "policy", "simulated", "stop", "rounds", "baseline", "baseline_s", "best",
         "best_s",
-        "gain_pct", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
-        "rooflines?=_rooflines", "gaps", "ledger",
+        "gain_pct", "level?=_said_level", "stop_conditions=_judged", "why_not_evaluable=_why_not", "targets?=_targets",
+        "rooflines?=_rooflines", "gaps", "ledger", "wiki?=_wiki",
     )  # fmt: skip
     state: str
     route: str
@@ -129,6 +146,8 @@ class CampaignReport(Wire):
     gates: tuple[GateJudged, ...] = ()
     gaps: tuple[Gap, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
+    wiki: str = ""
+    level: str = ""
 
     def __repr__(self) -> str:
         return f"CampaignReport({self.state}: {headline(self)[0]})"
@@ -174,6 +193,14 @@ class CampaignReport(Wire):
     @property
     def _why_not(self) -> str | None:
         return self.why_not or None
+
+    @property
+    def _said_level(self) -> str | None:
+        return self.level or None
+
+    @property
+    def _wiki(self) -> str | None:
+        return self.wiki or None
 
     @property
     def _targets(self) -> tuple[StatedTarget, ...] | None:
@@ -222,7 +249,15 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         gates=tuple(state.open_round.gates.values()) if state.open_round is not None else (),
         gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
         ledger=state.ledger_of(best) if best is not None else (),
+        wiki=wiki_of(state.targets),
+        level=level_words(state, _levels(best)) if best is not None and gain is not None else "",
     )
+
+
+def launcher_of(report: CampaignReport) -> str:
+    """Return what the last accepted version's decision says of its launcher; empty where nothing is measured."""
+    accepted = [one for one in report.rounds if one.accepted]
+    return "" if report.simulated or not accepted else f"v{accepted[-1].number}: {launcher_says(accepted[-1].launcher)}"
 
 
 def stated_targets(state: WorkspaceState) -> tuple[StatedTarget, ...]:
@@ -256,4 +291,5 @@ def _line(round_: Round) -> RoundLine:
         medians_s=_medians(round_, round_.name),
         refuted=round_.refuted_by is not None,
         trust=decided.trust if decided is not None else "unstated",
+        launcher=decided.launcher if decided is not None else "",
     )

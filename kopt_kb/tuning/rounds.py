@@ -9,12 +9,13 @@ from functools import partial
 from typing import Literal
 
 from kopt_kb.base.wire import plain
-from kopt_kb.launch.candidate.answers import ReportEvidence, Search, Timing
+from kopt_kb.launch.candidate.answers import ReportEvidence, Timing
 from kopt_kb.launch.candidate.job import Job, JobKind, SpaceAsked
-from kopt_kb.launch.candidate.source_config import configs_of, with_chosen
+from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
 from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
-from kopt_kb.tuning.jobs import JobFiles, Ran, job_of
+from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, winner_of
+from kopt_kb.tuning.launcher_gate import launcher_event, launcher_word, timed_runs
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
 from kopt_kb.tuning.options import BudgetSpentError, CampaignOptions, Settings, SourceGate
 from kopt_kb.tuning.parts import gate_named
@@ -28,6 +29,7 @@ from kopt_kb.workspace.journal.campaign_events import LevelChosen
 from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.journal.round_events import CandidateSubmitted, Decided, GateJudged, Measured
 from kopt_kb.workspace.journal.setup_events import ProfileRead
+from kopt_kb.workspace.plans import kept_plan
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -78,9 +80,10 @@ class RoundWork:
             job = self._job("search", state, source, b"")
             job = replace(job, body=replace(job.body, spaces=asked, pruning=pruning))
             ran = self.session.run_once(current, template, job)
-            source, params = _winner(source, ran)
+            source, params = winner_of(source, ran)
         blob = self.session.store.put(source)
-        self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer))
+        plan = kept_plan(self.session.layout, self.session.store, current.number)
+        self.session.append(CandidateSubmitted(current.number, current.name, blob, params, proposer, plan))
 
     def _floors(self, state: WorkspaceState) -> dict[str, tuple[float, str]]:
         """Return what the machine was seen to reach on each shape, where the policy ends campaigns there."""
@@ -118,7 +121,7 @@ class RoundWork:
         confirms = current.proposal.confirms if current.proposal is not None else ()
         refuted = confirms if decision.decision == "rollback" else ()
         own = (decision.decision, self.policy.name, decision.rule, records, refuted, self.ruling.trust_of(current))
-        self.session.append(Decided(current.number, *own))
+        self.session.append(Decided(current.number, *own, launcher_word(current)))
         why = next((f": {gate.reason}" for gate in current.gates.values() if gate.result == "fail" and gate.reason), "")
         self.options.say(f"round {current.number}: {decision.decision} ({decision.rule}){why}")
 
@@ -128,26 +131,35 @@ class RoundWork:
             return
         if gate == "roofline" and self._timed_again(state, current):
             return
-        if gate == "evidence" and (why_not := self._no_evidence(state, current)):
+        if gate in {"launcher", "evidence"} and (why_not := self._needless(gate, state, current)):
             self.session.append(GateJudged(current.name, gate, "unavailable", why_not, ()))
+            return
+        level = self.ruling.trust_of(current)
+        if gate == "launcher" and not state.simulated and level != "replayed":
+            self.session.append(GateJudged(current.name, gate, "pass", f"no record is judged: times are {level}", ()))
             return
         context = self._context(state, current)
         result, runs = judge(gate, context)
         if gate == "timing" and result.result == "pass":
             self._record(state, current, context.run("timing"))
+        if gate == "launcher" and runs and (seen := launcher_event(current, context.run("launcher"))) is not None:
+            self.session.append(seen)
         self.session.append(GateJudged(current.name, gate, result.result, result.reason, runs))
         if gate == "evidence" and not state.simulated:
             got = "profile" if result.result == "pass" else "no profile"
             self.options.say(f"{current.name}: {got}: {result.reason}")
 
-    def _no_evidence(self, state: WorkspaceState, current: Round) -> str:
-        """Return why no profile is taken of a candidate: only what is accepted tells where the next gain may be."""
+    def _needless(self, gate: Gate, state: WorkspaceState, current: Round) -> str:
+        """Return why a launcher is not run, or no profile taken: both are of what would be accepted alone."""
         if state.simulated:
             return ""  # the gate says so itself
         others = [GateResult(one.gate, one.result, one.reason) for one in current.gates.values()]
-        decision = self.ruling.decide(state, current, [*others, GateResult("evidence", "pass")])
+        decision = self.ruling.decide(state, current, [*others, GateResult(gate, "pass")])
         if not decision.accepted:
-            return f"no profile is taken of what is not accepted ({decision.rule})"
+            what = "no launcher is run" if gate == "launcher" else "no profile is taken"
+            return f"{what} of what is not accepted ({decision.rule})"
+        if gate == "launcher":
+            return ""
         took_s, left_s = longest_s(state, "evidence"), max(self.session.ends_at - time.monotonic(), 0.0)
         if late := self._no_time_for_a_profile(state):  # what is faster is kept rather than begun again
             return f"{late}: times decide"
@@ -190,6 +202,8 @@ class RoundWork:
         if kind == "timing" and state.baseline is not None:
             noise = noise_floor_pct(state.noise_of(state.environment_seq), ())
             job = replace(job, body=replace(job.body, threshold_pct=max(self.policy.least_mean_gain_pct, noise)))
+        if kind == "launcher":
+            return replace(job, body=replace(job.body, expected=timed_runs(current)))
         rival = best_rival(state, current) if kind == "timing" and current.level != "quick" else None
         if rival is None or rival.snapshot is None:
             return job
@@ -382,12 +396,3 @@ def longest_s(state: WorkspaceState, *kinds: JobKind) -> float:
         if run.finished is not None and run.finished.outcome == "ok" and run.started.gate in took:
             took[run.started.gate] = max(took[run.started.gate], run.finished.wall_s)
     return sum(took.values())
-
-
-def _winner(source: bytes, ran: Ran) -> tuple[bytes, Mapping[str, object]]:
-    """Return the source with the best configuration of each shape, and what the search says of itself."""
-    if not isinstance(ran.result, Search):
-        return source, {"search": {"failed": ran.failure() or ran.unable}}
-    chosen = {shape: best.config for shape, best in ran.result.shapes.items() if best.median_s is not None}
-    file, configs = with_chosen(source, chosen)
-    return file, {"configs": configs, "search": plain(ran.result.shapes)}

@@ -12,18 +12,26 @@ if TYPE_CHECKING:
     from kopt_kb.tuning.report import CampaignReport
 
 
-__all__ = ["COLUMNS", "headline", "records_of", "report_blocks"]
+__all__ = ["COLUMNS", "gained", "headline", "records_of", "report_blocks"]
 
 COLUMNS = (
     "round", "category", "claim", "decision", "rule", "gain_pct", "refuted", "trust", "shape", "median_s", "is_best",
 )  # fmt: skip
 
 
+def gained(report: CampaignReport) -> str:
+    """Return the sentence of a campaign's gain, with the level that it rests on; empty where there is none."""
+    if report.gain_pct is None or report.best == report.baseline:
+        return ""
+    level = f" ({report.level})" if report.level else ""
+    return f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}{level}"
+
+
 def headline(report: CampaignReport) -> tuple[str, bool | None]:
     """Return what a campaign came to in one line, and whether every target is met; None where nobody can tell."""
     words = []
-    if report.gain_pct is not None and report.best != report.baseline:
-        words.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}")
+    if gained(report):
+        words.append(gained(report))
     elif report.best:
         words.append(f"best {report.best}, the baseline" if report.best == report.baseline else f"best {report.best}")
     if report.conditions is None:
@@ -62,7 +70,7 @@ def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     blocks: list[PageBlock] = [
         Cell(said, tone="good" if met else "warn"),
-        FactsBlock((("stands", stood), ("policy", report.policy))),
+        FactsBlock((("stands", stood), ("policy", report.policy), *((("wiki", report.wiki),) if report.wiki else ()))),
     ]
     if report.conditions is not None:
         rows: tuple[tuple[CellText, ...], ...] = tuple(
@@ -84,9 +92,10 @@ def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
             f"{round_.category}: {round_.claim}",
             "refuted" if round_.refuted else round_.decision,
             gain(round_.gain_pct),
+            round_.trust,
             round_.rule,
         )
         for round_ in report.rounds
     )
-    columns = ("round", "hypothesis", "decision", "gain", "rule")
+    columns = ("round", "hypothesis", "decision", "gain", "trust", "rule")
     return (*blocks, TableBlock("Rounds", columns, rounds, frozenset({0, 3}))) if rounds else tuple(blocks)

@@ -149,7 +149,7 @@ def _measured_roofs(state: WorkspaceState) -> dict[str, float]:
     roofs = {}
     for roofline in state.rooflines:
         named = roofline.ceiling(roofline.target.name)
-        measured = named.per_s("measured") if named is not None else None
+        measured = named.per_s("measured") if named is not None and named.basis == "measured" else None
         if measured is not None:
             roofs[roofline.shape] = float(measured)
     return roofs

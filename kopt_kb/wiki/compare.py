@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.base.frames import Record, pandas_frame, polars_frame
 from kopt_kb.base.wire import Wire
+from kopt_kb.quantity.units import UNITS, si_unit
 from kopt_kb.wiki.answers import Spec, spec
 from kopt_kb.wiki.differing import differing
-from kopt_kb.wiki.registry import Platform, parse_key
+from kopt_kb.wiki.registry import Platform, Product, parse_key, platform_of
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import row_value
 from kopt_kb.wiki.vocabulary import METRICS, asked, canonical_key, fits
 
-__all__ = ["SideBySide", "SideBySideLine", "compare_platforms"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
-_WEAK = ("acc", "clock")
-"""Conditions that sheets often leave out: rows that differ in them only stand on one line, and the line says so."""
+
+__all__ = ["SideBySide", "SideBySideLine", "compare"]
+
+_WEAK = ("acc", "clock", "link")
+"""Conditions that sheets leave out or name in words of their own: rows that differ in them alone share a line."""
+_RATED = {"boost", "max"}
+"""What vendors call the clock that they rate peaks at: NVIDIA the boost clock, AMD the maximum."""
 _PREFERRED = {"fp32": 0, "int32": 0, "unstated": 1}
 
 
@@ -75,8 +84,8 @@ class SideBySideLine(Wire):
     def ratios(self) -> tuple[float | None, ...]:
         """Return each value over the first product's.
 
-        None for words, missing values and where both sheets state a condition in which they differ; a condition that
-        one of them leaves out is in `differs`.
+        None for words, missing values, other accumulators and other clocks than those that vendors rate peaks at. What
+        one sheet leaves out, and whose clock or link it is, is in `differs`.
         """
         first, *others = self.rows
         found = [_ratio(first, other) for other in others]
@@ -91,19 +100,56 @@ class SideBySide(Wire):
     platforms: tuple[Platform, ...]
     lines: tuple[SideBySideLine, ...]
 
+    def __repr__(self) -> str:
+        return f"SideBySide({', '.join(self._names)}: {len(self.lines)} quantities)"
+
+    def records(self) -> list[Record]:
+        """Return one row a quantity: `key`, `unit` (SI), a column a product, `differs`.
+
+        Keys leave out what vendors state differently (accumulator, clock, name of the link), so that those of two
+        vendors and of two comparisons are the same; `differs` has it. Values are missing where there is none; words
+        have no row.
+        """
+        found: dict[str, Record] = {}
+        for line in self.lines:
+            row = next((one for one in line.rows if one is not None and one.kind == "value"), None)
+            if row is not None:
+                key = line.key if (topic := _topic(row)) in found else topic
+                found[key] = _record(key, line, si_unit(UNITS[row.unit].dimension))
+        return list(found.values())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return `records()` as a pandas DataFrame; raises `MissingTool` without pandas."""
+        return pandas_frame(self.records(), self._columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the same for polars."""
+        return polars_frame(self.records(), self._columns)
+
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(str(one.id) for one in self.platforms)
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return ("key", "unit", *self._names, "differs")
+
+
+def _record(key: str, line: SideBySideLine, unit: str) -> Record:
+    """Return a line as a row of a DataFrame."""
+    known = [row if row is not None and row.kind == "value" else None for row in line.rows]
+    values = [None if row is None else float(row_value(row)) for row in known]
+    products = dict(zip(line.platforms, values, strict=True))
+    return {"key": key, "unit": unit, **products, "differs": "; ".join(line.differs)}
 
 
 def _ratio(first: Row | None, other: Row | None) -> float | None:
     if first is None or other is None or {first.kind, other.kind} != {"value"} or not row_value(first):
         return None
     ours, theirs = dict(first.axes), dict(other.axes)
-    for axis in _WEAK:
-        stated = {axes[axis] for axes in (ours, theirs) if axes.get(axis, "unstated") != "unstated"}
-        if len(stated) > 1:
-            return None
+    stated = {axis: {axes.get(axis, "unstated") for axes in (ours, theirs)} - {"unstated"} for axis in ("acc", "clock")}
+    if len(stated["acc"]) > 1 or (len(stated["clock"]) > 1 and stated["clock"] != _RATED):
+        return None
     return float(row_value(other) / row_value(first))
 
 
@@ -134,7 +180,7 @@ def _elsewhere(platform: Platform, topic: str) -> str:
     name, axes = parse_key(topic)
     for row in platform.sheet.chosen().values():
         if row.metric == name and row.kind == "value":
-            apart = differing(row, {**axes, **{a: "unstated" for a in _WEAK if a in METRICS[name].axes}})
+            apart = differing(row, {**axes, **{axis: value for axis, value in row.axes if axis in _WEAK}})
             if [axis for axis, _, _ in apart] in (["scope"], ["sparsity"], ["config"]):
                 axis, _, have = apart[0]
                 return f"only {axis}={have}: {row.value} {row.unit}"
@@ -173,11 +219,11 @@ def _alone(platforms: Sequence[Platform], at: int, row: Row) -> SideBySideLine:
     return SideBySideLine(tuple(str(one.id) for one in platforms), row.key, rows, notes, ())
 
 
-def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = None, /, **axes: str) -> SideBySide:
+def compare(products: Sequence[Product], metric_name: str | None = None, /, **axes: str) -> SideBySide:
     """Return the products side by side, every metric or one under conditions; ceilings of a target are no values.
 
     Args:
-        platforms: Two products or more, each once.
+        products: Two products or more, or their names, each once.
         metric_name: Metric id, alias or key; None for everything but measurements.
         **axes: Conditions.
 
@@ -185,6 +231,9 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         BadInput: Fewer than two products, or one named twice.
         WikiFaults: A row that is shown does not load.
     """
+    if isinstance(products, str):
+        raise BadInput(f"{products!r} is one product", fix='give a list: compare(["H100_SXM", "MI300X"])', code="KB025")
+    platforms = tuple(map(platform_of, products))
     if len(platforms) < 2 or len({one.id for one in platforms}) < len(platforms):
         raise BadInput(
             "a comparison needs two different products or more", fix="kb compare H100_SXM H200_SXM", code="KB025"
@@ -207,4 +256,4 @@ def compare_platforms(platforms: Sequence[Platform], metric_name: str | None = N
         raise BadInput(
             f"no row of {metric_name or 'any metric'} fits the conditions", fix="leave conditions out", code="KB026"
         )
-    return SideBySide(tuple(platforms), tuple(lines))
+    return SideBySide(platforms, tuple(lines))

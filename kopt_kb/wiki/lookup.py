@@ -9,7 +9,7 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.units import UNITS, si_number, si_unit
 from kopt_kb.wiki.answers import DocumentRef, NoValue, Spec, no_row, no_value, spec
 from kopt_kb.wiki.names import Identity
-from kopt_kb.wiki.registry import Platform, checked_conditions, parse_key
+from kopt_kb.wiki.registry import Product, checked_conditions, parse_key, platform_of
 from kopt_kb.wiki.resolve import reread
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.sheet import Sheet, row_value
@@ -147,11 +147,11 @@ COLUMNS = (
 """Columns of a lookup's rows; `value` is as printed, `si_value` a number."""
 
 
-def lookup(platform: Platform, metric_name: str | None = None, /, **axes: str) -> Lookup:
-    """Return the rows of a platform, all of them or those of one metric under conditions.
+def lookup(product: Product, metric_name: str | None = None, /, **axes: str) -> Lookup:
+    """Return the rows of a product, all of them or those of one metric under conditions.
 
     Args:
-        platform: The product.
+        product: The exact product, or its name.
         metric_name: Metric id, alias, or key `metric[axis=value;…]`; None for everything.
         **axes: Further conditions.
 
@@ -159,6 +159,7 @@ def lookup(platform: Platform, metric_name: str | None = None, /, **axes: str) -
         WikiFaults: A row that was asked for does not load.
         UnknownMetric: The metric is not in the vocabulary.
     """
+    platform = platform_of(product)
     wanted: dict[str, str] = {}
     name = None
     if metric_name is not None:

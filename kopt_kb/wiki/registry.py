@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NewType
+from typing import NewType, TypeAlias
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.citation import Citation
@@ -18,7 +18,16 @@ from kopt_kb.wiki.sheet import Sheet
 from kopt_kb.wiki.vocabulary import AXES, AXIS_DEFAULTS, asked, canonical_key, fits, metric
 from kopt_kb.wiki.wiki import Wiki
 
-__all__ = ["AmbiguousRow", "Platform", "PlatformId", "Registry", "checked_conditions", "parse_key"]
+__all__ = [
+    "AmbiguousRow",
+    "Platform",
+    "PlatformId",
+    "Product",
+    "Registry",
+    "checked_conditions",
+    "parse_key",
+    "platform_of",
+]
 
 PlatformId = NewType("PlatformId", str)
 
@@ -199,3 +208,25 @@ class Registry:
         """Return whether a citation still holds: ok, moved, changed or missing."""
         states = [verify(wiki, citation)[0] for wiki in self.wikis]
         return next((state for state in ("ok", "moved", "changed") if state in states), "missing")
+
+
+Product: TypeAlias = Platform | str
+"""A product, or its name: an id, an alias that the driver prints, a PCI id."""
+
+
+def platform_of(product: Product) -> Platform:
+    """Return the product that a name means in the wiki at hand (KOPT_GPU_WIKI, else the packaged one).
+
+    Raises:
+        UnknownPlatform: No page has that name.
+        AmbiguousPlatform: Several products have it.
+        BadInput: It is neither a name nor a `Platform`.
+    """
+    return product if isinstance(product, Platform) else Registry.open().platform(_name(product))
+
+
+def _name(product: object) -> str:
+    if isinstance(product, str):
+        return product
+    what = getattr(product, "no_product", f"{type(product).__name__} is no product")
+    raise BadInput(what, fix='give its name, such as "H20", or Registry.open().platform(name)', code="KB051")

@@ -19,12 +19,14 @@ from typing import ClassVar
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, Wire, canonical
+from kopt_kb.launch.candidate.launcher_run import LauncherWord
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.journal.setup_events import EnvironmentRecorded
 from kopt_kb.workspace.layout import Layout
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.registration import citation_of
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -82,13 +84,14 @@ class CitedRow(Wire):
 
 @dataclass(frozen=True, slots=True)
 class BundledDecision(Wire):
-    """The end of a round, and how far its times can be trusted."""
+    """The end of a round, how far its times can be trusted, and whether its launcher was seen to do what was timed."""
 
     round: int
     decision: str
     policy: str
     rule: str
     trust: str
+    launcher: LauncherWord = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,13 @@ class Predicate(Wire):
         best: Number and blob of the best version; null without one.
         stopped: Why the campaign ended; empty while it is open.
         citations: Every registered value.
+        level: Of a project: on what its gains rest; empty of a kernel, whose decisions say it.
     """
+
+    WIRE: ClassVar = (
+        "workspace", "platform", "problem", "head", "versions", "machines", "decisions", "best", "stopped", "citations",
+        "level?=_level",
+    )  # fmt: skip
 
     workspace: str
     platform: str
@@ -118,6 +127,16 @@ class Predicate(Wire):
     best: Mapping[str, str | int] | None
     stopped: str
     citations: tuple[CitedRow, ...]
+    level: str = ""
+
+    @property
+    def _level(self) -> str | None:
+        return self.level or None
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Read what is there: only a project's has a level."""
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +210,7 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
     best = state.best
     chosen = best.snapshot.blob if best is not None and best.snapshot is not None else ""
     decisions = tuple(
-        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust)
+        BundledDecision(attempt.number, data.decision, data.policy, data.rule, data.trust, data.launcher)
         for attempt in state.attempts.values()
         if (data := attempt.decided) is not None
     )
@@ -206,6 +225,7 @@ def _predicate(state: WorkspaceState, platform: Platform) -> Predicate:
         {"version": best.number, "blob": chosen} if best is not None else None,
         state.stopped.reason if state.stopped is not None else "",
         tuple(_cited(state, platform)),
+        level_words(state, ()) if state.task.project is not None else "",
     )
 
 

@@ -94,8 +94,10 @@ def _wiki_state(product: Platform) -> WikiState:
 
 
 def _created(
-    name: str, task: Task, route: Route, product: Platform, kernel: str | None, project: str
+    name: str, task: Task, route: Route, product: Platform, blobs: tuple[str | None, str | None], project: str
 ) -> WorkspaceCreated:
+    """Return the first event; of which kernel and test: their blobs."""
+    kernel, test = blobs
     own = task.project
     recorded = RecordedTask(
         framework=task.framework,
@@ -105,11 +107,11 @@ def _created(
         kernel_demo=task.kernel_demo.name if task.kernel_demo is not None else "",
         reference_project=task.reference_project,
         route=route,
-        project=RecordedProject(str(own.file), str(own.root), project) if own is not None else None,
+        project=RecordedProject(str(own.file), str(own.root), project, own.compares) if own is not None else None,
     )
     problem = {**task.problem.to_json(), "task": recorded.to_json()}
     versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version(), "views": EDITION}
-    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions)
+    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions, test)
 
 
 def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:
@@ -128,13 +130,15 @@ def _fill(
     if task.reference:
         layout.reference.write_bytes(task.reference)
         store.put(task.reference)
-    if demo and task.project is None:
+    has_test = bool(demo) and task.project is None
+    if has_test:
         (layout.root / KERNEL_TEST).write_text(TEST_KERNEL, encoding="utf-8")
     layout.gitignore.write_text(GITIGNORE, encoding="utf-8")
     with Journal.create(layout.journal) as journal:
         project = store.put(task.project.data) if task.project is not None else ""
         kernel = store.put(demo) if demo else None
-        journal.append("workspace_created", _created(name, task, route, product, kernel, project))
+        test = store.put(TEST_KERNEL.encode()) if has_test else None
+        journal.append("workspace_created", _created(name, task, route, product, (kernel, test), project))
         journal.append("specs_registered", specs_registered(product, found, dict(task.placeholders)))
         _pitfalls(store, journal, found)
         aim = task.aim if parse_performance_target(task.aim) is not None else ""

@@ -334,6 +334,7 @@ What a pack wrote is handed on as it is: the pack computes from `WorkspaceState.
 
 _OF_ROUND: Mapping[type[EventData], tuple[str, str]] = {
     events.HypothesisStated: ("round", "hypothesis"), events.SnapshotTaken: ("version", "snapshot"),
+    events.LauncherConfirmed: ("version", "launcher"),
 }  # fmt: skip
 """Events that a round keeps as they are: where they say which round, and the round's field."""
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kopt_kb.base.wire import Wire
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.disk import read_regular
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
 
-__all__ = ["SECTIONS", "PlanFault", "new_plan", "plan_faults", "plan_path", "round_plan"]
+__all__ = ["SECTIONS", "PlanFault", "kept_plan", "new_plan", "plan_faults", "plan_path", "round_plan"]
 
 SECTIONS: tuple[str, ...] = (
     "Input Evidence", "Search Log", "Optimization Action", "Expected Impact", "Risks and Rollback",
@@ -33,6 +35,15 @@ class PlanFault(Wire):
 def plan_path(layout: Layout, version: int) -> Path:
     """Return the file of a version's plan."""
     return layout.plans / f"v{version}_plan.md"
+
+
+def kept_plan(layout: Layout, store: ObjectStore, version: int) -> str | None:
+    """Return the blob of a version's plan as it stands now; None where there is none that can be read."""
+    try:
+        text = read_regular(plan_path(layout, version))
+    except OSError:
+        return None
+    return store.put(text) if text is not None else None
 
 
 def new_plan(state: WorkspaceState) -> tuple[int, str]:

@@ -14,6 +14,7 @@ from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.citation import Citation, Location
 from kopt_kb.quantity.quantity import Quantity, Unknown
+from kopt_kb.wiki.apart import apart
 from kopt_kb.wiki.lookup import Lookup, lookup
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
@@ -23,6 +24,7 @@ from kopt_kb.workspace.journal import setup_events as events
 __all__ = [
     "TimeBounds",
     "citation_of",
+    "conditions_of",
     "registered_rows",
     "rooflines",
     "specs_registered",
@@ -47,15 +49,18 @@ class TimeBounds:
     Attributes:
         shortest: Shapes whose target is shorter than this have no condition.
         floors: The least time of the products of each shape, in order; None for shapes without any.
+        wiki: Where the rows were read, where that is not the packaged wiki.
     """
 
     shortest: ShortestTime
     floors: tuple[ComputeFloor | None, ...]
+    wiki: str = ""
 
     @classmethod
     def of(cls, platform: Platform, found: Iterable[Roofline]) -> TimeBounds:
         """Return the bounds of each shape on a product."""
-        return cls(shortest_time(platform), tuple(compute_floor(one.work, platform) for one in found))
+        floors = tuple(compute_floor(one.work, platform) for one in found)
+        return cls(shortest_time(platform), floors, apart(platform))
 
 
 def rooflines(
@@ -147,7 +152,8 @@ def target_set(
         aim: The performance target in words that the rooflines carry, kept so that an audit can compute them again.
         bounds: What no target and no time may be below, to be recorded; None leaves both out.
     """
-    conditions, short = _conditions(problem, found, None if bounds is None else bounds.shortest)
+    names = [format_shape(shape) for shape in problem.shapes]
+    conditions, short = conditions_of(names, found, None if bounds is None else bounds.shortest)
     sides = {one.bound for one in found}
     keys = tuple(dict.fromkeys(citation.key for one in found for citation in one.citations()))
     work: dict[str, object] = {"rooflines": [one.to_json() for one in found]}
@@ -155,6 +161,7 @@ def target_set(
         work["performance_target"] = aim
     if bounds is not None:
         floors = zip(problem.shapes, bounds.floors, strict=True)
+        work |= {"wiki": bounds.wiki} if bounds.wiki else {}
         work["floors"] = {format_shape(shape): None if one is None else one.to_json() for shape, one in floors}
     if short and bounds is not None:
         work["too_short"] = {"shapes": short, "than": bounds.shortest.what}
@@ -169,15 +176,15 @@ def target_set(
     )
 
 
-def _conditions(
-    problem: Problem, found: Sequence[Roofline], shortest: ShortestTime | None
+def conditions_of(
+    shapes: Sequence[str], found: Sequence[Roofline], shortest: ShortestTime | None
 ) -> tuple[list[events.Target], list[str]]:
     """Return the conditions, the aggregate last, and the shapes whose target is too short for one."""
     conditions, short = [], []
-    for shape, one in zip(problem.shapes, found, strict=True):
-        condition, at_target = _condition(one.target, format_shape(shape)), target_s(one)
+    for shape, one in zip(shapes, found, strict=True):
+        condition, at_target = _condition(one.target, shape), target_s(one)
         if condition is not None and at_target is not None and shortest is not None and at_target < shortest.seconds:
-            short.append(format_shape(shape))
+            short.append(shape)
         elif condition is not None:
             conditions.append(condition)
     grades = tuple(sorted({grade for one in conditions for grade in one.grades}))

@@ -93,6 +93,7 @@ class Round:
             kernel has to be implemented first.
         ended: Sequence number of its decision, or of its last record while there is none.
         refuted_by: The later round that was to confirm it and did not; None: nothing refuted it.
+        launcher: What its own launcher was seen to do; None: nobody saw it.
     """
 
     number: int
@@ -119,6 +120,7 @@ class Round:
     is_baseline: bool = False
     ended: int = 0
     refuted_by: int | None = None
+    launcher: events.LauncherConfirmed | None = None
 
     @property
     def name(self) -> str:

@@ -43,11 +43,29 @@ def route_text(route: Route) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordedProject(Wire):
-    """A project file as it was captured: its path, the project's folder, and the blob with its bytes."""
+    """A project file as it was captured.
 
+    Attributes:
+        file: Its path.
+        root: The project's folder.
+        blob: Its bytes.
+        compares: Whether it has a command `outputs`, whose results are compared; False too in earlier journals.
+    """
+
+    WIRE: ClassVar = ("file", "root", "blob", "compares?=_compares")
     file: str
     root: str
     blob: Sha256
+    compares: bool = False
+
+    @property
+    def _compares(self) -> bool | None:
+        return self.compares or None
+
+    @classmethod
+    def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:
+        """Read what is there: most files compare nothing."""
+        return document
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,13 @@ class ProjectCapture:
         file: Absolute path of the file.
         root: Absolute path of the project's folder.
         data: Bytes of the file.
+        compares: Whether it has a command `outputs`, so that results are compared here.
     """
 
     file: Path
     root: Path
     data: bytes
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True)

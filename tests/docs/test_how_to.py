@@ -29,7 +29,8 @@ _COPIED = (
 _PIP = """
 import pathlib, sys, tomllib
 folder = pathlib.Path(sys.argv[-1]).resolve()
-project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+declared = tomllib.loads((folder / "pyproject.toml").read_text())
+project = declared["project"]
 info = pathlib.Path(f"{project['name'].replace('-', '_')}-{project['version']}.dist-info")
 info.mkdir()
 (info / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {project['name']}\\nVersion: {project['version']}\\n")
@@ -39,6 +40,8 @@ lines = [f"[{group}]\\n" + "".join(f"{name} = {value}\\n" for name, value in ent
 for package in folder.iterdir():
     if (package / "__init__.py").is_file():
         pathlib.Path(package.name).symlink_to(package)
+for module in declared.get("tool", {}).get("setuptools", {}).get("py-modules", ()):
+    pathlib.Path(f"{module}.py").symlink_to(folder / f"{module}.py")
 """
 """What `pip install -e FOLDER` does to a path that is searched, without a build and an index."""
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.cli.main import main
+from kopt_kb.wiki.registry import Registry
+from kopt_kb.wiki.sheet import row_value
 
 EXPECTED_CODES = {0, 4}
 
@@ -51,3 +53,15 @@ def test_make_targets_exist(repo_root: Path) -> None:
     for target in re.findall(r"^make (\w+)", _blocks(repo_root, "sh")[0], re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
     assert "make test" in (repo_root / ".ci" / "run").read_text()
+
+
+def test_sources_disagree_as_far_as_the_readme_says(repo_root: Path) -> None:
+    """By up to two times on one cell: the widest conflict of the wiki's rows."""
+    found: dict[tuple[str, str], set[float]] = {}
+    registry = Registry.open()
+    for name in registry.platforms():
+        for row in registry.platform(name).sheet.rows:
+            if row.kind == "value" and (value := float(row_value(row))):
+                found.setdefault((name, row.key), set()).add(value)
+    widest = max(max(values) / min(values) for values in found.values())
+    assert widest == 2 and "disagree by up to two times on one cell" in (repo_root / "README.md").read_text()

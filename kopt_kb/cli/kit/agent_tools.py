@@ -17,10 +17,7 @@ LOOKUP = AgentTool(
     "(gfx942), each with grade, citation and conditions. Use it before you write any hardware number. What comes "
     "back as unknown is documented by nobody: write UNKNOWN, never a guess.",
     {"": ("platform", "metric", "conditions=axes")},
-    (
-        "lookup",
-        "lookup_group",
-    ),
+    ("lookup", "lookup_group"),
 )
 
 COMPARE = AgentTool(
@@ -34,11 +31,7 @@ ROOFLINE = AgentTool(
     "number cited. Give op, shape and dtype, or flops, bytes, engine and dtype, or the file of a Triton kernel; "
     "with time, what share of the roof it is.",
     {"": ("platform", "compare", "file", *_WORK, *_ONE_KERNEL, "problem", "profile", "time", "min_grade")},
-    (
-        "roofline",
-        "rooflines",
-        "roofline_kernels",
-    ),
+    ("roofline", "rooflines", "roofline_kernels"),
     frozenset({"file", "problem", "profile"}),
 )
 
@@ -52,20 +45,14 @@ COUNT = AgentTool(
 COMPILE = AgentTool(
     "Registers, spills, shared memory, instructions and occupancy of Triton or CUDA C++ kernels, without a GPU.",
     {"": (*_CASE, "platform")},
-    (
-        "compile",
-        "compile_configurations",
-    ),
+    ("compile", "compile_configurations"),
     frozenset({"file"}),
 )
 
 RECORD = AgentTool(
     "What a launcher asks a GPU to do (kernels, grids, arguments), recorded without a GPU into a new folder.",
     {"": ("file=words", "shape", "dtype", "config", "problem", "platform", "target", "autotune", "out")},
-    (
-        "record",
-        "compile_configurations",
-    ),
+    ("record", "compile_configurations"),
     frozenset({"file", "problem", "out"}),
     writes=True,
 )
@@ -91,25 +78,15 @@ VERIFY = AgentTool(
         "record": ("folder", "checks", "problem", "reference", "inputs"),
         "source": ("file", "framework"),
     },
-    (
-        "verify_kernel",
-        "verify_record",
-        "verify_source",
-    ),
+    ("verify_kernel", "verify_record", "verify_source"),
     frozenset({"file", "folder", "problem", "reference"}),
 )
 
 PROFILE = AgentTool(
     "Profiler reports (ncu, rocprof family, recognised by content): read gives one verdict a kernel with evidence, "
     "thresholds and advice; diff holds later reports against a baseline.",
-    {
-        "read": ("files", "kernel", "platform", "top", "source"),
-        "diff": ("baseline", "reports", "kernel", "threshold"),
-    },
-    (
-        "profile_read",
-        "profile_diff",
-    ),
+    {"read": ("files", "kernel", "platform", "top", "source"), "diff": ("baseline", "reports", "kernel", "threshold")},
+    ("profile_read", "profile_diff"),
     frozenset({"files", "baseline", "reports"}),
 )
 
@@ -134,7 +111,7 @@ INIT = AgentTool(
             "min_grade",
             "allow_unknown",
             "placeholder",
-        ),
+        )
     },
     ("init",),
     frozenset({"kernel_demo", "problem", "parent"}),
@@ -172,10 +149,7 @@ TUNE = AgentTool(
         "status": ("workspace",),
         "stop": ("workspace",),
     },
-    (
-        "tune_report",
-        "tune_plan",
-    ),
+    ("tune_report", "tune_plan"),
     frozenset({"workspace", "plan", "tips"}),
     frozenset({"plan"}),
     {"step": ("--yes",)},

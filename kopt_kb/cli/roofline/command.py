@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kopt_kb.analysis.roofline.assess import assess
 from kopt_kb.analysis.roofline.reach import RooflineInTime, RooflinesInTime, reach
-from kopt_kb.analysis.roofline.roofline import Roofline, roofline
 from kopt_kb.base.errors import BadInput, ExitCode, KoptError
 from kopt_kb.cli.kit.case_arguments import ALL, add_kernel, cases_from, grid_from
 from kopt_kb.cli.kit.named_kernel import kernel_file
@@ -24,6 +24,7 @@ from kopt_kb.cli.kit.page_output import add_report, check_report
 from kopt_kb.cli.kit.problem_arguments import add_problem
 from kopt_kb.cli.kit.work_arguments import add_work, work_from
 from kopt_kb.cli.roofline.text import compared, render, render_kernel, time_table
+from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.units import parse_duration
 from kopt_kb.wiki.registry import Platform
 
@@ -72,17 +73,17 @@ def run(args: argparse.Namespace) -> int:
     platforms = _platforms(args)
     if args.file:
         return _run_file(args, platforms)
-    works = work_from(args)
-    found = [(roofline(one, platform, min_grade=args.min_grade), platform) for platform in platforms for one in works]
-    measured = _measured(args.time, [one for one, _ in found])
-    timed = [RooflineInTime(one, reach(one, platform, at)) for (one, platform), at in zip(found, measured, strict=True)]
+    works = [(one, platform) for platform in platforms for one in work_from(args)]
+    measured = _measured(args.time, [f"{platform.id} {format_shape(one.shape)}".strip() for one, platform in works])
+    timed = [
+        assess(at, one, platform, min_grade=args.min_grade) for (one, platform), at in zip(works, measured, strict=True)
+    ]
     if args.json:
         print_values(timed[0] if len(timed) == 1 else RooflinesInTime(tuple(timed)), _wikis(platforms))
     else:
         say(compared(timed) if len(platforms) > 1 else "\n\n".join(render(one) for one in timed))
-    dots = [each for at, one in zip(measured, timed, strict=True) for each in [(one.found, s) for s in at or (None,)]]
-    _draw(args, timed, dots)
-    return ExitCode.UNKNOWN if any(one.unknown() for one, _ in found) else ExitCode.OK
+    _draw(args, timed)
+    return ExitCode.UNKNOWN if any(one.found.unknown() for one in timed) else ExitCode.OK
 
 
 _OF_FILE = ("kernel", "arg", "args", "constexpr", "autotune", "grid", "profile")
@@ -122,16 +123,15 @@ def _refuse_unused(args: argparse.Namespace) -> None:
         raise BadInput(what, where="kb roofline", fix=fix, code="KB103")
 
 
-def _measured(texts: Sequence[str], rooflines: Sequence[Roofline]) -> list[tuple[float, ...]]:
-    """Return the times of each roofline: all of them for a single one, else one each, in order."""
+def _measured(texts: Sequence[str], names: Sequence[str]) -> list[tuple[float, ...]]:
+    """Return the times of each roofline, named here: all of them for a single one, else one each, in order."""
     times = [parse_duration(one) for text in texts for one in text.split(",")]
-    if len(rooflines) == 1:
+    if len(names) == 1:
         return [tuple(times)]
-    if times and len(times) != len(rooflines):
-        names = ", ".join(f"{one.platform} {'x'.join(map(str, one.work.shape))}".strip() for one in rooflines)
-        what = f"{len(times)} time(s) for {len(rooflines)} rooflines"
-        raise BadInput(what, where="--time", fix=f"give one each, in order: {names}", code="KB102")
-    return [(one,) for one in times] or [()] * len(rooflines)
+    if times and len(times) != len(names):
+        what = f"{len(times)} time(s) for {len(names)} rooflines"
+        raise BadInput(what, where="--time", fix=f"give one each, in order: {', '.join(names)}", code="KB102")
+    return [(one,) for one in times] or [()] * len(names)
 
 
 def _platforms(args: argparse.Namespace) -> list[Platform]:
@@ -163,7 +163,7 @@ def _run_file(args: argparse.Namespace, platforms: list[Platform]) -> int:
         text = "\n\n".join(render_kernel(one, times) for one, times in timed)
         say(text + (time_table(rooflines) if len(rooflines) > 1 else ""))
     inside = [RooflineInTime(one.roofline, times) for one, times in timed]
-    _draw(args, inside, [(one.roofline, one.measured_s) for one in rooflines])
+    _draw(args, inside)
     return ExitCode.UNKNOWN if any(one.roofline.unknown() for one in rooflines) else ExitCode.OK
 
 
@@ -201,7 +201,7 @@ def _wikis(platforms: Sequence[Platform]) -> list[Wiki]:
     return list(dict.fromkeys(one.wiki for one in platforms))
 
 
-def _draw(args: argparse.Namespace, timed: list[RooflineInTime], dots: list[tuple[Roofline, float | None]]) -> None:
+def _draw(args: argparse.Namespace, timed: list[RooflineInTime]) -> None:
     """Write and print the pictures and reports that were asked for."""
     if not (args.plot or args.picture or args.html or args.markdown):
         return
@@ -209,7 +209,7 @@ def _draw(args: argparse.Namespace, timed: list[RooflineInTime], dots: list[tupl
     from kopt_kb.report.drawing_files import write_picture
     from kopt_kb.report.terminal_plot import terminal
 
-    drawn = _picture(args, dots)
+    drawn = _picture(args, timed)
     if args.picture and drawn is not None:
         write_picture(drawn, Path(args.picture))
     if args.plot and drawn is not None:
@@ -219,15 +219,12 @@ def _draw(args: argparse.Namespace, timed: list[RooflineInTime], dots: list[tupl
         print("\n" + "\n".join(map(printable, lines)))
 
 
-def _picture(args: argparse.Namespace, dots: list[tuple[Roofline, float | None]]) -> Picture | None:
+def _picture(args: argparse.Namespace, timed: list[RooflineInTime]) -> Picture | None:
     """Return the picture; a report without a known roof goes without one."""
-    from kopt_kb.report.picture import picture_of
+    from kopt_kb.report.pictured import picture
 
-    rooflines = [one for one, _ in dots]
-    names = ", ".join(dict.fromkeys(one.platform for one in rooflines))
     try:
-        title = f"Roofline: {rooflines[0].work.op or 'work'} on {names}"
-        return picture_of(title, rooflines, [seconds for _, seconds in dots])
+        return picture(*timed).content
     except BadInput as error:
         if args.plot or args.picture or error.error_code != "KB047":
             raise

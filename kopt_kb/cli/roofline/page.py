@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from kopt_kb.analysis.roofline.basis import basis_name
 from kopt_kb.analysis.roofline.reach import RooflineInTime
 from kopt_kb.analysis.roofline.shown import roofline_blocks, roofline_title
 from kopt_kb.base.markup.blocks import Cell, CellText, PageBlock, ReportPage, Section, TableBlock
@@ -64,7 +65,9 @@ def _rows(time: RooflineInTime) -> list[tuple[CellText, ...]]:
     target = Cell("UNKNOWN", tone="warn") if isinstance(value, Unknown) else Cell(f">= {value}", found.target.line())
     least = min(times.least, key=lambda each: each.basis != "measured", default=None)
     first = (
-        Cell("UNKNOWN", tone="warn") if least is None else Cell(duration(least.seconds), f"{least.basis}, {least.roof}")
+        Cell("UNKNOWN", tone="warn")
+        if least is None
+        else Cell(duration(least.seconds), f"{basis_name(least.basis)}, {least.roof}")
     )
     shape = "x".join(map(str, found.work.shape)) or "-"
     at = duration(times.target_s) if times.target_s is not None else "UNKNOWN"

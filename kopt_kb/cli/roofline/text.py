@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kopt_kb.analysis.roofline.basis import attainable_words, basis_name, basis_words, roof_words
 from kopt_kb.analysis.roofline.reach import MeasuredReach, Reach, RooflineInTime, RoofTime
 from kopt_kb.analysis.roofline.roofline import Roofline
 from kopt_kb.analysis.roofline.time_view import time_view
@@ -21,8 +22,11 @@ __all__ = ["compared", "render", "render_kernel", "time_table"]
 _BASES = {
     "documented": "documented roof",
     "measured": "roof as measured by ourselves",
+    "vendor_measured": "vendor's own measurement, since nothing is documented",
     "reachable": "the best that anybody measured",
 }
+_COLUMNS = ("documented", "measured", "reachable")
+"""Of the comparison; the vendor's own measurement stands in its target alone."""
 
 
 def render(time: RooflineInTime) -> str:
@@ -58,7 +62,8 @@ def _roof_rows(roofline: Roofline) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for ceiling in roofline.roofs():
         values: list[tuple[str, Quantity | Unknown]] = [("documented", ceiling.documented)]
-        values += [("measured", ceiling.measured)] if ceiling.measured is not None else []
+        measured = basis_name("vendor_measured" if ceiling.is_vendors else "measured")
+        values += [(measured, ceiling.measured)] if ceiling.measured is not None else []
         rows += [(ceiling.name, kind, _value(value), _grades(value), _where(value)) for kind, value in values]
     return rows
 
@@ -101,31 +106,33 @@ def _verdict(roofline: Roofline, times: Reach) -> list[str]:
         for head, each in zip(heads, times.least, strict=False)
     ]
     floor = times.floor
-    if floor is not None and any(each.share is not None and each.share > 1 for each in times.measured):
+    if floor is not None:
         lines.append(f"floor       {duration(floor.seconds)}  ({floor.roof})")
     lines += [f"measured    {_judged(each, floor)}" for each in times.measured]
     lines += [f"warning     {text}" for text in times.warnings]
     for basis, value in roofline.attainable.items():
         shown = "UNKNOWN" if isinstance(value, Unknown) else f"{format_exact(value.to('TFLOPS').si / 10**12, 4)} TFLOPS"
-        lines.append(f"attainable  {shown} ({basis} roofs)")
+        lines.append(f"attainable  {shown} ({attainable_words(basis)})")
     others = [each for each in roofline.targets if each is not target]
     return lines + [f"not binding {e.line()}  ({_basis(e.factor, e.basis, e.name)})" for e in others]
 
 
 def _basis(share: object, basis: str, name: str) -> str:
-    return f"{share if isinstance(share, str) else format_exact(share)} x {basis} {name}"  # type: ignore[arg-type]
+    return f"{share if isinstance(share, str) else format_exact(share)} x {basis_words(basis)} {name}"  # type: ignore[arg-type]
 
 
 def _judged(reach: MeasuredReach, floor: RoofTime | None) -> str:
     rate = "" if reach.rate is None else f", {si(reach.rate, reach.unit.replace('FLOP/s', 'FLOPS'))}"
-    if reach.share is None or reach.to_target is None or reach.gap_s is None:
+    if reach.share is None or reach.gap_s is None:
         return f"{duration(reach.seconds)}{rate}; the roof of the target is UNKNOWN"
-    share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of the {reach.basis} roof"
+    share = f"{duration(reach.seconds)}{rate}: {percent(reach.share)} of {roof_words(reach.basis)}"
     if reach.share > 1 and reach.basis == "documented":
         if floor is not None and reach.seconds >= floor.seconds:
             return f"{share}, above the floor: other arithmetic ran than was declared, or writes stayed in a cache"
         return f"{share}; nothing is faster than that: check the time and the work"
-    met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
+    met = "no target to judge by"
+    if reach.to_target is not None:
+        met = "the target is met" if reach.to_target <= 1 else f"{factor(reach.to_target)} slower than the target"
     gap = f"{duration(abs(reach.gap_s))} {'above' if reach.gap_s >= 0 else 'below'} it"
     return f"{share}, {gap}, {met}"
 
@@ -160,10 +167,10 @@ def compared(rooflines: Sequence[RooflineInTime]) -> str:
 
 def _compared_rows(time: RooflineInTime, *, timed: bool) -> list[list[str]]:
     found, times = time.found, time.times
-    least = [duration(None if (each := times.of(basis)) is None else each.seconds) for basis in _BASES]
+    least = [duration(None if (each := times.of(basis)) is None else each.seconds) for basis in _COLUMNS]
     target = "UNKNOWN" if isinstance(found.target.value, Unknown) else f">= {found.target.value}"
     row = [found.platform, "x".join(map(str, found.work.shape)) or "-", found.limiter or "unknown", *least]
-    row += [target, duration(times.target_s), found.target.basis]
+    row += [target, duration(times.target_s), basis_name(found.target.basis)]
     if not timed:
         return [row]
     return [[*row, duration(each.seconds), percent(each.share), factor(each.to_target)] for each in times.measured] or [

@@ -17,7 +17,8 @@ from kopt_kb.quantity.readable import duration, gain, reached
 from kopt_kb.tuning.options import Settings
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.proposals import Proposer
-from kopt_kb.tuning.report import CampaignReport, RoundLine, stated_targets
+from kopt_kb.tuning.report import CampaignReport, RoundLine, launcher_of, stated_targets
+from kopt_kb.tuning.shown import gained
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["CampaignParameters", "confirm", "parameters_of", "parameters_text", "render"]
@@ -151,14 +152,15 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
         ]
     lines = [f"{report.state}{stop} ({', '.join(words)})"]
     lines[0] += f", next: {report.next}" if report.stop is None else ""
-    if report.gain_pct is not None:
-        lines.append(f"best {report.best}: {gain(report.gain_pct)} against the baseline {report.baseline}".rstrip())
+    if gained(report):
+        lines.append(gained(report))
+    lines += filter(None, [launcher_of(report)])
     if report.refused:
         lines.append(f"refused: {printable(report.refused)}")
     lines += [f"NOT BELIEVED {printable(one.below_the_roof)}" for one in report.rounds if one.below_the_roof]
     if not full:
         return "\n".join(lines)
-    rows = [("round", "category", "decision", "gain", "rule", "claim"), *map(_line, report.rounds)]
+    rows = [("round", "category", "decision", "gain", "trust", "rule", "claim"), *map(_line, report.rounds)]
     lines += ["", table(rows, right=(0, 3)), legend(rows[0]), ""]
     if report.conditions is None:
         return "\n".join([*lines, f"Stop Conditions: not evaluable: {report.why_not}", *_gap_lines(report)])
@@ -185,4 +187,4 @@ def _gap_lines(report: CampaignReport) -> list[str]:
 
 def _line(line: RoundLine) -> tuple[str, ...]:
     decision = "refuted" if line.refuted else line.decision
-    return (str(line.number), line.category, decision, gain(line.gain_pct), line.rule, line.claim[:60])
+    return (str(line.number), line.category, decision, gain(line.gain_pct), line.trust, line.rule, line.claim[:60])

@@ -20,7 +20,7 @@ from kopt_kb.cli.kit.output import (
     wants_json,
 )
 from kopt_kb.quantity.readable import factor, spoken
-from kopt_kb.wiki.compare import SideBySide, SideBySideLine, compare_platforms
+from kopt_kb.wiki.compare import SideBySide, SideBySideLine, compare
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.vocabulary import UnknownMetric, metric
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the comparison."""
     registry = open_registry(args)
     platforms, name, axes = _split(registry, args.words)
-    found = compare_platforms([registry.platform(platform) for platform in platforms], name, **conditions(axes))
+    found = compare([registry.platform(platform) for platform in platforms], name, **conditions(axes))
     if wants_json(args):
         print_values(found, registry.wikis)
     else:
@@ -82,6 +82,8 @@ def _cells(line: SideBySideLine) -> list[str]:
         else:
             unit = "" if row.unit in {"-", "count"} or row.kind != "value" else f" {row.unit}"
             cells.append((row.kind == "value" and spoken(row.value, row.unit)) or f"{row.value}{unit}")
-    ratios = ", ".join("" if ratio is None else factor(ratio) for ratio in line.ratios()[1:])
+    found = line.ratios()[1:]
+    words = ["-" if ratio is None else factor(ratio) for ratio in found]
+    ratios = ", ".join(words) if any(ratio is not None for ratio in found) else ""
     says = "; ".join(line.differs) if line.differs else ""
-    return [label_of(line.key), *cells, ratios.strip(", "), says]
+    return [label_of(line.key), *cells, ratios, says]

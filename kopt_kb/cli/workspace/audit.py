@@ -3,6 +3,7 @@
 kb audit kernel_opt_norm
 kb audit kernel_opt_norm --anchor norm.kbb    the journal has to go on from where that bundle ended
 kb audit norm.kbb                             a file of kb tune bundle, on any machine
+kb audit norm.kbb --replay                    time its best version again on this GPU
 kb audit logs/                                any other log: what each claimed round or speed-up lacks
 kb audit repo --rev branch --under agent --commits main..branch
 kb audit kernel_opt_norm --format sarif > findings.sarif
@@ -41,9 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="workspace folder, a file of kb tune bundle, or a log of others: folder, file, git",
     )
     parser.add_argument("--anchor", metavar="FILE", help="a bundle, or its statement.json, that was kept elsewhere")
+    parser.add_argument("--replay", action="store_true", help="time the best version's records again, on this GPU")
     parser.add_argument(
-        "--require", choices=("anchored",), help="exit 1 unless --anchor shows that the journal stood elsewhere before"
-    )
+        "--require", choices=("anchored", "timed"), action="append", default=[],
+        help="exit 1 unless --anchor shows that the journal stood elsewhere, or a replay here its times",
+    )  # fmt: skip
     for option in _options():
         if option.metavar:
             parser.add_argument(f"--{option.name}", metavar=option.metavar, help=option.help)
@@ -57,22 +60,25 @@ def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any, or when what --require asks for is not shown."""
     asked = _asked(args, _options())
     if is_of_others(Path(args.path)):
-        if args.anchor or args.require:
-            what = "--anchor and --require are for workspaces and bundles"
+        if args.anchor or args.require or args.replay:
+            what = "--anchor, --replay and --require are for workspaces and bundles"
             raise BadInput(what, where=args.path, fix="leave it out", code="KB104")
         return _of_others(args)
     for name in asked:
         what = f"--{name} is for logs of others, this is a workspace or bundle"
         raise BadInput(what, where=args.path, fix="leave it out, or name a folder of logs", code="KB104")
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
-    report = audit(args.path, Registry.open(*args.wiki, use_cache=False) if named else None, args.anchor)
+    registry = Registry.open(*args.wiki, use_cache=False) if named else None
+    replay = args.replay or "timed" in args.require
+    report = audit(args.path, registry, args.anchor, replay=replay)
     if args.format == "sarif":
         print_sarif("kb audit", _results(report, AUDIT_CODES), report.data)
     elif wants_json(args):
         print_json(report)
     else:
         print(render(report))
-    lacks = args.require is not None and not report.anchored
+    shown = {"anchored": report.anchored, "timed": report.is_timed}
+    lacks = not all(shown[one] for one in args.require)
     return ExitCode.OK if report.clean and not lacks else ExitCode.FINDING
 
 
@@ -129,6 +135,10 @@ def render(report: AuditReport) -> str:
     """Return the report as text for people."""
     lines = [str(one) for one in report.findings]
     lines += [f"note: {one}" for one in report.notes]
+    lines += [str(report.timed)] if report.timed is not None else []
+    for said in dict.fromkeys(report.launchers.values()):
+        versions = [name for name, one in report.launchers.items() if one == said]
+        lines.append(f"{', '.join(versions)}: {said}")
     return "\n".join([*lines, f"{report.path}: {report.checked} cited values read again: {report.verdict}"])
 
 

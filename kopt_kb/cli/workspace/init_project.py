@@ -62,7 +62,7 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
         min_grade=args.min_grade,
         aim=aim,
         route="kernel",
-        project=ProjectCapture(file, root, data),
+        project=ProjectCapture(file, root, data, compares="outputs" in project.commands),
     )
 
 

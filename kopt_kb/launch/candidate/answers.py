@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, Sha256, Wire, parse, plain, read
+from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.machine import Environment
 from kopt_kb.sandbox.isolation import Isolation
 
@@ -337,11 +338,11 @@ class WatchedLaunches(Wire):
     launched: int
 
 
-Answer = Environment | Check | Timing | Search | ReportEvidence | Outputs | WatchedLaunches | Unable
+Answer = Environment | Check | Timing | Search | ReportEvidence | Outputs | WatchedLaunches | LauncherRun | Unable
 
 _KINDS: Mapping[str, type[Answer]] = {
     "environment": Environment, "check": Check, "timing": Timing, "search": Search, "evidence": ReportEvidence,
-    "outputs": Outputs, "launch": WatchedLaunches,
+    "outputs": Outputs, "launch": WatchedLaunches, "launcher": LauncherRun,
 }  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def _run_candidate(body: Request, folder: Path, inner: Path) -> tuple[Outputs | 
     report = folder / "cage.json"  # out of the candidate's reach
     own = {"PYTHONPATH": environment(ours=True)["PYTHONPATH"], "TRITON_CACHE_DIR": str(inner.parent / "triton")}
     variables = {**passed_on(()), **own, **home_of(inner), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = caged(child_argv(inner), cage_of(inner, report, None, network=False))
+    words = caged(child_argv(inner), cage_of(inner, report, None))
     child = Child(words, env=variables, stdout=None, stderr=None, limits=ChildLimits(joined=True))
     try:
         child.has_ended(math.inf)  # whoever started this process sets the limits

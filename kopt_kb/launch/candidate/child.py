@@ -30,6 +30,7 @@ from kopt_kb.launch.candidate.check import (
 )
 from kopt_kb.launch.candidate.exchange import reply, take_job
 from kopt_kb.launch.candidate.job import Request
+from kopt_kb.launch.candidate.launcher_check import check_launcher
 from kopt_kb.launch.candidate.profile import launch_once, ncu_report
 from kopt_kb.launch.candidate.search import run_search
 from kopt_kb.launch.candidate.search_pruning import pruner_of
@@ -65,7 +66,7 @@ def answer(kind: str, body: Request, folder: Path) -> Answer:
     """
     answers: Mapping[str, Callable[[Request, Path], Answer]] = {
         "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
-        "evidence": ncu_report, "launch": launch_once,
+        "evidence": ncu_report, "launch": launch_once, "launcher": check_launcher,
     }  # fmt: skip
     if kind not in answers:
         return Unable(unavailable=f"this machine has no {kind}")

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Protocol
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.launch.candidate.answers import Answer, Trust
+from kopt_kb.launch.candidate.launcher_run import ExpectedRun
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.sandbox.process import Started
@@ -27,7 +28,7 @@ __all__ = [
     "problem_of",
 ]
 
-JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence"]
+JobKind = Literal["environment", "check", "timing", "search", "limits", "evidence", "launcher"]
 Ending = Literal["ok", "crash", "hang", "oom", "limit", "lost"]
 
 
@@ -102,6 +103,7 @@ class Request(Wire):
         header: Header that a project's CSV has to have; empty: any.
         protected: File of a project → its hash.
         threshold_pct: Gain in percent that a contest has to show.
+        expected: Shape → what its record does, for a run of the launcher.
         probe: Whether it is to be shown that a project's commands use the copy.
     """
 
@@ -127,10 +129,11 @@ class Request(Wire):
     probe: bool | None = None
     trials: tuple[str, ...] | None = None
     threshold_pct: float = 0.0
+    expected: Mapping[str, ExpectedRun] = field(default_factory=dict)
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "tolerance?", "seeds", "repeats", "samples", "flush_bytes", "evaluations", "seconds",
-        "seed", "device", "spaces", "pruning?", "out_shapes", "trials?",
+        "seed", "device", "spaces", "pruning?", "out_shapes", "trials?", "expected",
     )  # fmt: skip
 
     @property

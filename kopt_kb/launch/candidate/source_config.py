@@ -48,7 +48,7 @@ def _toml(value: object) -> str:
 def _of_cuda(rest: bytes) -> dict[str, Mapping[str, object]]:
     try:
         table = tomllib.loads(rest.decode().partition("*/")[0])
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # TOML's own errors and those of UTF-8 are ValueErrors
         what = f"tuned configurations are no TOML: {error}"
         raise BadInput(what, where="kernel.cu", fix="restore them", code="KB077") from error
     if not all(isinstance(one, dict) for one in table.values()):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kopt_kb.analysis.occupancy.limits import Limits
 from kopt_kb.base.errors import BadInput
 from kopt_kb.quantity.quantity import Absent, Quantity
-from kopt_kb.wiki.registry import Platform
+from kopt_kb.wiki.registry import Product, platform_of
 
 __all__ = ["limits_of"]
 
@@ -41,12 +41,13 @@ def _whole(value: Quantity, key: str) -> int:
     return value.si.numerator
 
 
-def limits_of(platform: Platform) -> Limits:
-    """Return the limits of one SM or CU of a product; UNKNOWN rows become None, NONE rows 0.
+def limits_of(product: Product) -> Limits:
+    """Return the limits of one SM or CU of a product or of its name; UNKNOWN rows become None, NONE rows 0.
 
     Raises:
         WikiFaults: A row it needs does not load.
     """
+    platform = platform_of(product)
     vendor = platform.identity.vendor
     numbers: dict[str, int] = {}
     citations: dict[str, str] = {}

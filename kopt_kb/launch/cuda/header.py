@@ -25,8 +25,8 @@ __all__ = [
     "Header", "LauncherStep", "Tensor", "read_header", "source_text", "split_argument",
 ]  # fmt: skip
 
-_COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n(.*?)\*/", re.DOTALL)
-_TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n(.*?)\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*\s*kb[ \t]*\r?\n")
+_TUNED = re.compile(r"/\*\s*kb-tuned[ \t]*\r?\n")
 _TENSOR = re.compile(r"(?:(?P<dtype>\w+)\s*)?\[(?P<shape>[^\[\]]*)\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SCALAR = re.compile(r"(?P<type>[a-z]+\d+)\s+(?P<value>.+)")
@@ -137,19 +137,25 @@ def read_header(path: Path) -> Header | None:
     try:
         raw = path.read_bytes()
         text = "" if raw[:4] == b"\x7fELF" or path.suffix in GIVEN else raw.decode("utf-8")
-        found, tuned = _COMMENT.search(text), _TUNED.search(text)
+        found, tuned = _comment(_COMMENT, text), _comment(_TUNED, text)
         if found is not None:
-            made = _Reading(str(path), text[: found.start(1)].count("\n")).header(found[1])
+            made = _Reading(str(path), found[0]).header(found[1])
         elif beside.is_file():
             made = _Reading(str(beside), 0).header(beside.read_text(encoding="utf-8"))
         else:
             return None
         if tuned is None:
             return made
-        first = text[: tuned.start(1)].count("\n")
-        return replace(made, tuned=_Reading(str(path), first).tuned(tuned[1], made))
+        return replace(made, tuned=_Reading(str(path), tuned[0]).tuned(tuned[1], made))
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"can't be read: {error}", where=str(path), code="KB116") from error
+
+
+def _comment(beginning: re.Pattern[str], text: str) -> tuple[int, str] | None:
+    """Return the number of lines before what the first such comment holds, and that; None where it has no end."""
+    begin = beginning.search(text)
+    end = -1 if begin is None else text.find("*/", begin.end())
+    return None if begin is None or end < 0 else (text.count("\n", 0, begin.end()), text[begin.end() : end])
 
 
 def source_text(path: Path) -> str:
@@ -184,6 +190,8 @@ class _Reading:
             line = re.search(r"at line (\d+)", str(error))
             where = f"{self._where}:{int(line[1]) + self._first}" if line else self._where
             raise BadInput(f"the header is no TOML: {error}", where=where, code="KB077") from error
+        except (RecursionError, ValueError) as error:  # the parser places neither
+            raise self._refuse("the header holds a number or a nesting that can't be read") from error
 
     def tuned(self, text: str, header: Header) -> dict[str, dict[str, int]]:
         """Return tuning values by shape; raises `BadInput` for one that the header does not have."""

@@ -30,9 +30,11 @@ from kopt_kb.launch.candidate.answers import (
     Unable,
 )
 from kopt_kb.launch.candidate.job import Executor, Job, Outcome, Started, problem_of
+from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.source_config import with_chosen
 from kopt_kb.launch.judge.admission import facts_by, numbers_by
 from kopt_kb.launch.judge.judging import Judging, sample_of, samples_of
+from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, run_launcher
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
@@ -113,6 +115,7 @@ class RecordExecutor:
         fallback: Runs candidates that can't be recorded, or profiles them; None: such jobs are not done.
         least: Least level of trust that decisions accept: below `replayed`, the fallback judges what is not replayable.
         shared: Processes that search a space; None: this one does.
+        launchers: Who runs a candidate's own launcher before it is accepted.
     """
 
     name = "replay"
@@ -128,7 +131,9 @@ class RecordExecutor:
         fallback: Executor | None = None,
         least: Trust = "replayed",
         shared: Shared | None = None,
+        launchers: LauncherRunners | None = None,
     ) -> None:
+        self._launchers = launchers or LauncherRunners()
         self._judging, self._fallback, self._least, self._shared = judging, fallback, least, shared
         self._stack = ExitStack()
         makers = makers or self._stack.enter_context(Makers())
@@ -147,7 +152,7 @@ class RecordExecutor:
         begin = time.monotonic()
         kinds: Mapping[str, Callable[[_Work], Answer]] = {
             "environment": self._environment, "check": self._check, "timing": self._timing, "search": self._search,
-            "evidence": self._evidence,
+            "evidence": self._evidence, "launcher": self._launcher,
         }  # fmt: skip
         if job.kind not in kinds:
             started(("kb", "replay", job.kind), os.getpid(), None)
@@ -343,6 +348,14 @@ class RecordExecutor:
         if found.problem:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return ReportEvidence(found.csv, shape, found.kernels, work.basis())
+
+    def _launcher(self, work: _Work) -> LauncherRun:
+        """Return what the candidate's own launcher does where it is used, held against its records."""
+        made = self._made(work, {"candidate": work.job.candidate})["candidate"]
+        records = {shape: one.stored() for shape, one in made.items()}
+        elsewhere = Elsewhere(work.job, self._reference(work.job), self._shelf, self._judging, work.ends_at)
+        with work.part("launcher"):
+            return run_launcher(elsewhere.judged_job(), records, elsewhere.right, self._launchers)
 
     # ---- records -----------------------------------------------------------------------------
 

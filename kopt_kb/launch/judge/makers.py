@@ -47,9 +47,9 @@ _REPLY_BYTES, _STATICS_BYTES = 1 << 16, 1 << 28
 
 _KEPT = frozenset(
     {
-        "CUDA_HOME", "CUDA_PATH", "KOPT_CODE", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH",
-        "ROCM_PATH", "TRITON_CUOBJDUMP_PATH", "TRITON_NVDISASM_PATH", "TRITON_PTXAS_BLACKWELL_PATH",
-        "TRITON_PTXAS_PATH", "TZ", "VIRTUAL_ENV",
+        "CUDA_HOME", "CUDA_PATH", "KOPT_CODE", "KOPT_READABLE", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH",
+        "PYTHONHOME", "PYTHONPATH", "ROCM_PATH", "TRITON_CUOBJDUMP_PATH", "TRITON_NVDISASM_PATH",
+        "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_PTXAS_PATH", "TZ", "VIRTUAL_ENV",
     }
 )  # fmt: skip
 """Variables that a maker is given; the shell of whoever runs this may hold secrets."""

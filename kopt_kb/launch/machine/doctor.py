@@ -236,7 +236,8 @@ _FIXES = {
     "ipc namespace": _NAMESPACES,
     "mount namespace": _NAMESPACES,
     "own /proc": "a container hides parts of /proc: start it with --security-opt systempaths=unconfined",
-    "write-protected files": "a kernel of 5.13 or newer with landlock in /sys/kernel/security/lsm",
+    "own file tree": _NAMESPACES,
+    "Landlock": "a kernel of 5.13 or newer with landlock in /sys/kernel/security/lsm",
     "filtered system calls": "a kernel with CONFIG_SECCOMP_FILTER",
     "cgroup limits": "start it in a cgroup that is handed on: systemd-run --user --scope -p Delegate=yes kb ...",
 }

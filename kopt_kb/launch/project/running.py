@@ -150,7 +150,10 @@ class Commands:
         except TimeoutError:
             raise CommandFailedError(f"no time is left for the {command.name}", "hang") from None
         held = session.folder / "cage.json"
-        cage = cage_of(copy.folder, held, report, network=self.copies.project.network)
+        cage = cage_of(
+            copy.folder, held, report, network=self.copies.project.network, builds=True, shown=tuple(places.values()),
+            memory_bytes=job.limits.resident_bytes,
+        )  # fmt: skip
         try:
             variables = self.variables(copy, command)
             found = _program(argv[0], copy.folder, variables)

@@ -15,7 +15,7 @@ __all__ = ["GPU_DEVICES", "cage_of", "home_of", "passed_on"]
 _NAMES = frozenset({
     "CC", "CFLAGS", "CPATH", "CPLUS_INCLUDE_PATH", "CXX", "CXXFLAGS", "LANG", "LANGUAGE", "LDFLAGS", "LIBRARY_PATH",
     "LOGNAME", "MAKEFLAGS", "MAX_JOBS", "NINJA_STATUS", "OMP_NUM_THREADS", "PATH", "PKG_CONFIG_PATH", "SHELL", "TERM",
-    "TZ", "USER", "VIRTUAL_ENV", "VISIBLE_DEVICES", "XLA_FLAGS",
+    "TZ", "USER", "KOPT_READABLE", "VIRTUAL_ENV", "VISIBLE_DEVICES", "XLA_FLAGS",
 })  # fmt: skip
 _PREFIXES = (
     "AMD_", "CMAKE_", "CONDA_", "CUBLAS", "CUDA", "CUDNN", "CUTLASS_", "GPU_", "HIP", "HSA_", "LC_",
@@ -27,6 +27,8 @@ _SECRET = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY")
 
 GPU_DEVICES = ("/dev/nvidia*", "/dev/nvidia-caps/*", "/dev/dri/*", "/dev/kfd", "/dev/dxg")
 """Devices that programs open for writing to use a GPU."""
+_DISK_BYTES = 64 << 30
+"""That a command's folders may grow by."""
 _OTHER = ("/dev/shm", "/dev/full", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")  # noqa: S108 - a device
 
 
@@ -49,7 +51,10 @@ def home_of(copy: Path) -> Mapping[str, str]:
     return {name: str(one) for name, one in places.items()}
 
 
-def cage_of(copy: Path, report: Path, written: Path | None, *, network: bool) -> Cage:
+def cage_of(
+    copy: Path, report: Path, written: Path | None, *, network: bool = False, builds: bool = False,
+    shown: tuple[str, ...] = (), memory_bytes: int = 0,
+) -> Cage:  # fmt: skip
     """Return the cage of a command.
 
     Args:
@@ -57,8 +62,13 @@ def cage_of(copy: Path, report: Path, written: Path | None, *, network: bool) ->
         report: File for what held.
         written: The CSV it has to write; its folder is writable too.
         network: Whether it keeps the network.
+        builds: Whether it is a command of a project, which may be a build.
+        shown: What it may read besides, such as inputs.
+        memory_bytes: Most memory of all its processes; 0: no limit.
     """
     devices = [str(one) for glob in GPU_DEVICES for one in sorted(Path("/").glob(glob.lstrip("/")))]
     others = [one for one in _OTHER if Path(one).exists()]
     folders = [str(copy.parent), *([str(written.parent)] if written else []), *devices, *others, str(PROC)]
-    return Cage(tuple(folders), str(report), network)
+    return Cage(
+        tuple(folders), str(report), network, shown, builds, memory_bytes, _DISK_BYTES,
+    )  # fmt: skip

@@ -25,10 +25,14 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from kopt_kb.base.wire import Wire, canonical, parse, read
+from kopt_kb.launch.record.reads import read_by
 from kopt_kb.launch.record.request import MakerRequest
-from kopt_kb.sandbox.cage import adopt_orphans, below, end_all, enter, resident_bytes, settle, unreadable
+from kopt_kb.sandbox.cage import Room, adopt_orphans, countable, end_all, enter, settle, unreadable
+from kopt_kb.sandbox.canary import Canary
 from kopt_kb.sandbox.cgroups import Group, new_group
 from kopt_kb.sandbox.isolation import Isolation
+from kopt_kb.sandbox.shown import named_by, packages
+from kopt_kb.sandbox.watch import COUNTED, over
 
 __all__ = ["MAX_ANSWER_BYTES", "READY", "MakerJob", "Reply", "serve"]
 
@@ -83,6 +87,7 @@ def serve(asked: BinaryIO, answers: int, answer: Callable[[MakerRequest], Wire])
         answers: Descriptor of the replies.
         answer: What makes an answer, in the process that may import a candidate.
     """
+    packages()  # found once, for all requests
     unreadable()
     adopt_orphans()
     for line in asked:
@@ -108,18 +113,25 @@ def _reply(answers: int, reply: Reply, body: bytes) -> None:
 def _keep(job: MakerJob, answers: int, answer: Callable[[MakerRequest], Wire]) -> None:
     """Be the keeper of one request."""
     begin = time.monotonic()
+    canary = None
+    with suppress(OSError):
+        canary = Canary([job.request.folder])
     group = new_group(job.memory_bytes)
     around = enter()
+    if job.memory_bytes:
+        around += Isolation((COUNTED,))
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _confined(job, writing, answer, group)
+        _confined(job, writing, answer, group, canary)
     os.close(writing)
     ended, said = _attended(child, reading, job, begin)
     with suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     group.end()
+    if canary is not None:
+        canary.end()
     if not end_all():
         around = Isolation(around.held, {**around.missing, "processes": "some could not be ended"})
     first, _, body = said.partition(b"\n")
@@ -127,7 +139,7 @@ def _keep(job: MakerJob, answers: int, answer: Callable[[MakerRequest], Wire]) -
         ended = "crash"
     with suppress(ValueError):
         inner = read(Isolation, json.loads(first), where="isolation")
-        around = Isolation((*around.held, *inner.held), {**around.missing, **inner.missing})
+        around += inner
     kept = body if ended == "ok" else b""
     _reply(answers, Reply(ended, status, time.monotonic() - begin, around, len(kept)), kept)
 
@@ -151,7 +163,7 @@ def _attended(child: int, reading: int, job: MakerJob, begin: float) -> tuple[En
             return "ok", bytes(said)
         if time.monotonic() - begin > job.wall_s:
             return "hang", b""
-        if not ready and job.memory_bytes and resident_bytes(below(os.getpid())) > job.memory_bytes:
+        if not ready and over([Path(job.request.folder)], job.memory_bytes, job.memory_bytes):
             return "oom", b""
 
 
@@ -163,7 +175,9 @@ def _chunk(reading: int) -> bytes | None:
         return None
 
 
-def _confined(job: MakerJob, writing: int, answer: Callable[[MakerRequest], Wire], group: Group) -> None:
+def _confined(
+    job: MakerJob, writing: int, answer: Callable[[MakerRequest], Wire], group: Group, canary: Canary | None
+) -> None:
     """Be the process that imports the candidate."""
     status = 1
     try:
@@ -177,9 +191,10 @@ def _confined(job: MakerJob, writing: int, answer: Callable[[MakerRequest], Wire
             (folder / inner).mkdir(exist_ok=True)
             os.environ[name] = str(folder / inner)
         tempfile.tempdir = None
-        limited = group.join(Isolation())
-        held = settle([folder], memory_bytes=job.memory_bytes, file_bytes=_FILE_BYTES)
-        held = Isolation((*limited.held, *held.held), {**limited.missing, **held.missing})
+        shown = (*packages(), *named_by(os.environ), *read_by(job.request))
+        room = Room([folder], shown, memory_bytes=job.memory_bytes, file_bytes=_FILE_BYTES)
+        countable()
+        held = group.join(Isolation()) + settle(room, canary)
         os.write(3, canonical(held.to_json()) + b"\n")
         left = memoryview(canonical(answer(job.request).to_json()))
         while left:

@@ -12,6 +12,7 @@ from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import Wire, parse, read
 from kopt_kb.sandbox.caged import Cage, caged
 from kopt_kb.sandbox.process import ChildLimits, environment, run
+from kopt_kb.sandbox.shown import files_of
 
 __all__ = ["SCRIPT", "NotedOperators", "note_operators", "script_for"]
 
@@ -42,8 +43,8 @@ def note_operators(file: Path, name: str, wall_s: float = _WALL_S) -> NotedOpera
     with tempfile.TemporaryDirectory(prefix="kb-graph-") as place:
         words = [sys.executable, "-m", "kopt_kb.packs.coordination.graph_steps", str(file.resolve()), name]
         done = run(
-            caged(words, Cage((place,), str(Path(place) / "cage.json"))), limits=ChildLimits(wall_s),
-            folder=file.resolve().parent,
+            caged(words, Cage((place,), str(Path(place) / "cage.json"), shown=files_of(file))),
+            limits=ChildLimits(wall_s), folder=file.resolve().parent,
             env=environment({"HOME": place, "TMPDIR": place, "PYTHONDONTWRITEBYTECODE": "1"}, ours=True),
         )  # fmt: skip
     if done.code or done.passed:

@@ -13,6 +13,7 @@ from kopt_kb.packs.memory_form.reports import FAILED, SIMULATED, cause_of, code,
 from kopt_kb.quantity.statistics import geometric_mean, speedup_pct
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.blobs import BlobReader
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import finite, rates_of
@@ -146,6 +147,7 @@ def performance_trend(state: WorkspaceState, _: BlobReader, __: Memories) -> dic
     lines += [
         "Average is the geometric mean over shapes, peak the largest; both are useful operations over the median",
         f"latency. `vs Baseline` is {against}; positive is faster.",
+        *([f"Gains: {level_words(state, ())}."] if state.task.project is not None else []),
         "",
     ]
     lines += ["## Median latency by shape", "", *_latencies(state)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -97,14 +98,16 @@ class _Scan:
             self.refuse(f"no value: {error.msg}", error.pos)
         except RecursionError:
             self.refuse("values nested too deep")
+        except ValueError:  # Python reads no number of more than 4,300 digits
+            self.refuse("a number of too many digits")
         return found
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        names = [name for name, _ in pairs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
+        names = dict(pairs)
+        if len(names) < len(pairs):
+            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
             self.refuse(f"{twice} stands twice")
-        return dict(pairs)
+        return names
 
     def _constant(self, text: str) -> NoReturn:
         self.refuse(f"{text} is no number")
@@ -119,17 +122,17 @@ def cut(text: str, where: str) -> CutText:
     Raises:
         BadInput: It is no object, is cut off, names a member twice, or has a number that is not whole; with its line.
     """
-    members: list[CutMember] = []
+    members: dict[str, CutMember] = {}
     gaps: list[str] = []
     last = 0
     for member, begin, end in _members(_Scan(text, where)):
-        if any(one.key == member.key for one in members):
+        if member.key in members:
             what = f"the key {member.key} stands twice"
             raise BadInput(what, where=f"{where}:{member.line}", fix="leave one of them out", code="KB116")
-        members.append(member)
+        members[member.key] = member
         gaps.append(text[last:begin])
         last = end
-    return CutText(tuple(members), (*gaps, text[last:]))
+    return CutText(tuple(members.values()), (*gaps, text[last:]))
 
 
 def _members(scan: _Scan) -> Iterator[tuple[CutMember, int, int]]:

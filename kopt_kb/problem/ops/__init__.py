@@ -28,7 +28,7 @@ def op_id(name: str) -> str:
     if wanted in OPS:
         return wanted
     near = difflib.get_close_matches(wanted, [*OPS, *ALIASES], n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(OPS)}"
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(OPS)}."
     raise UnknownOp(f"unknown operation {name!r}", fix=f"{hint} Others: your own with --problem")
 
 

@@ -92,6 +92,7 @@ def _held(shapes: tuple[Shape, ...]) -> int:
 DEFINITION = OpDefinition(
     id="attention",
     form="BxHxSxD",
+    dimensions=("batches", "heads", "queries a head, and keys where kv_length is not given", "width of a head"),
     summary="O = softmax(Q K^T / sqrt(D)) V for B batches and H heads of S queries; forward pass, head width D for all",
     flops="P = query-key pairs: B*H*S*S_kv, or with a causal mask exactly B*H*S*(S+1)/2. Matrix engine:"
     " 2*D for each pair of Q K^T and 2*D of P V = 4*P*D. Vector engine (fp32): for each pair 1 "

@@ -63,6 +63,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="cross_entropy",
     form="MxV",
+    dimensions=("rows (tokens)", "classes (vocabulary)"),
     summary="loss[i] = max + log(sum(exp(x[i,:] - max))) - x[i,target[i]], computed in fp32; forward pass",
     flops="a row of V: V-1 maxima, V subtractions, V-1 adds, 1 add of the maximum, 1 subtraction of the"
     " target's logit = 3V; the mean over M rows adds M-1 adds and 1 multiply; vector engine",

@@ -134,6 +134,7 @@ class OpDefinition:
     Attributes:
         id: Operation id.
         form: Names of the dimensions, `MxN`; `Nx...` means any rank of at least one.
+        dimensions: What each of them counts, in order.
         summary: What is computed, as a formula.
         flops: What counts as a FLOP here, as text.
         bytes: Which bytes are compulsory, as text.
@@ -149,6 +150,7 @@ class OpDefinition:
 
     id: str
     form: str
+    dimensions: tuple[str, ...]
     summary: str
     flops: str
     bytes: str

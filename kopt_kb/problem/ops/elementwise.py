@@ -50,6 +50,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="elementwise",
     form="Nx...",
+    dimensions=("size of the first axis", "sizes of further axes"),
     summary="each output element is a function of the input elements at the same place; add of two by default",
     flops="flops_per_element for each of the N elements, as given; vector engine",
     special="special_per_element for each element, as given; of any function",

@@ -54,6 +54,7 @@ DEFINITIONS = {
     "gelu": OpDefinition(
         id="gelu",
         form="Nx...",
+        dimensions=("size of the first axis", "sizes of further axes"),
         summary="y = 0.5 x (1 + erf(x / sqrt 2)), in fp32 whatever the storage type",
         flops="an element: 1 multiply by 1/sqrt 2, 1 add, 2 multiplies = 4; vector engine",
         special="1 erf an element",
@@ -64,6 +65,7 @@ DEFINITIONS = {
     "geglu": OpDefinition(
         id="geglu",
         form="MxN",
+        dimensions=("rows", "columns of each input"),
         summary="y = gelu(a) b for two inputs of MxN, GELU by erf; no projections",
         flops="an element: 4 of the GELU and 1 multiply = 5; vector engine",
         special="1 erf an element",
@@ -83,6 +85,7 @@ DEFINITIONS = {
     "moe_gate": OpDefinition(
         id="moe_gate",
         form="TxE",
+        dimensions=("tokens", "experts"),
         summary="softmax over E experts a token, the k largest and their ids, in falling order, divided by their sum",
         flops="a token: E-1 comparisons, E subtractions, E-1 adds, E divisions, then k-1 adds and k divisions"
         " = 4E-2 + 2k-1; the choice itself compares and counts nothing; vector engine",

@@ -104,6 +104,7 @@ def _held(shapes: tuple[Shape, ...]) -> int:
 DEFINITION = OpDefinition(
     id="gemm",
     form="MxNxK",
+    dimensions=("rows of A and C", "columns of B and C", "columns of A, rows of B"),
     summary="C[M,N] = A[M,K] B[K,N] with wide accumulation, once for each of the batch",
     flops="2*M*N*K for each of the batch: one multiply and one add for each product (the first add is "
     "counted, as is usual); matrix engine, but plain fp32 on the vector engine unless "

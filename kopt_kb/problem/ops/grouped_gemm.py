@@ -45,6 +45,7 @@ def _count(shape: Shape, dtype: DType, options: OptionValues) -> Counts:
 DEFINITION = OpDefinition(
     id="grouped_gemm",
     form="MxNxK",
+    dimensions=("rows of all groups together", "columns of B and C", "columns of A, rows of each B"),
     summary="C[rows of group g, N] = A[rows of group g, K] B[g][K,N]; the groups' rows add up to M",
     flops="2*M*N*K: one multiply and one add for each product; matrix engine, but plain fp32 on the "
     "vector engine unless compute=tf32 or engine=matrix",

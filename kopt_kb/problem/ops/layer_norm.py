@@ -70,6 +70,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="layer_norm",
     form="MxN",
+    dimensions=("rows", "elements of a row, over which is normalised"),
     summary="y[i,:] = (x[i,:] - mean) * rsqrt(mean((x[i,:] - mean)^2) + eps) * w + b, in fp32 whatever "
     "the storage type",
     flops="a row of N: N-1 adds and 1 multiply for the mean, N subtractions, N squares, N-1 adds, 1 "

@@ -61,6 +61,7 @@ DEFINITIONS = {
     "add_rms_norm": OpDefinition(
         id="add_rms_norm",
         form="MxN",
+        dimensions=("rows", "elements of a row, over which is normalised"),
         summary="s = x + r, y[i,:] = s[i,:] * rsqrt(mean(s[i,:]^2) + eps) * w; both y and s are results",
         flops="a row of N: N adds, then those of the RMS norm (4N+1) = 5N+1; vector engine",
         special="1 rsqrt a row",
@@ -71,6 +72,7 @@ DEFINITIONS = {
     "rms_norm_backward": OpDefinition(
         id="rms_norm_backward",
         form="MxN",
+        dimensions=("rows", "elements of a row, over which was normalised"),
         summary="dx and dw of y = x r w, r = rsqrt(mean(x^2) + eps), from dy, x, w: with h = x r and g = dy w,"
         " dx = r (g - h mean(g h)), dw = sum of dy h over rows; r is computed again",
         flops="a row: N squares, N for their mean, 1 for eps, and N each for h, g, g h, its mean, its product"
@@ -84,6 +86,7 @@ DEFINITIONS = {
     "layer_norm_backward": OpDefinition(
         id="layer_norm_backward",
         form="MxN",
+        dimensions=("rows", "elements of a row, over which was normalised"),
         summary="dx, dw, db of layer norm from dy, x, w: with h the normalised row and g = dy w,"
         " dx = r (g - mean(g) - h mean(g h)), dw = sum of dy h, db = sum of dy over rows; statistics are"
         " computed again",
@@ -99,6 +102,7 @@ DEFINITIONS = {
     "cross_entropy_backward": OpDefinition(
         id="cross_entropy_backward",
         form="MxV",
+        dimensions=("rows (tokens)", "classes (vocabulary)"),
         summary="d[i,:] = (softmax(x[i,:]) - onehot(t[i])) / M: the gradient of the mean loss for logits and targets",
         flops="a row of V: V-1 comparisons, V subtractions, V-1 adds, V divisions, 1 subtraction at the target,"
         " V divisions"

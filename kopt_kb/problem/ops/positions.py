@@ -55,6 +55,7 @@ DEFINITIONS = {
     "rope": OpDefinition(
         id="rope",
         form="BxSxHxD",
+        dimensions=("batches", "positions of a sequence", "heads", "width of a head"),
         summary="pairs (x[i], x[i + D/2]) of each head become (a cos - b sin, a sin + b cos); tables of SxD/2"
         " for all B, H",
         flops="a pair: 4 multiplies, 1 subtraction, 1 add = 3 an element; vector engine",
@@ -65,6 +66,7 @@ DEFINITIONS = {
     "transpose": OpDefinition(
         id="transpose",
         form="MxN",
+        dimensions=("rows of x", "columns of x"),
         summary="y[j,i] = x[i,j], y contiguous",
         flops="none: nothing is computed",
         bytes="x once read, y once written",
@@ -75,6 +77,7 @@ DEFINITIONS = {
     "embedding": OpDefinition(
         id="embedding",
         form="TxVxD",
+        dimensions=("ids (tokens)", "rows of the table (vocabulary)", "elements of a row"),
         summary="y[t,:] = table[ids[t],:] for T ids of a table of V rows; ids differ as far as V allows",
         flops="none: nothing is computed",
         bytes="64-bit ids once read, the min(T, V) different rows once read, y once written",
@@ -84,6 +87,7 @@ DEFINITIONS = {
     "histogram": OpDefinition(
         id="histogram",
         form="NxB",
+        dimensions=("ids", "bins"),
         summary="counts[b] = how many of N ids are b, for B bins",
         flops="one add an id; vector engine, int32",
         bytes="ids and the zeros that are counted into once read, counts once written, each 32-bit",
@@ -104,6 +108,7 @@ DEFINITIONS = {
     "scan": OpDefinition(
         id="scan",
         form="MxN",
+        dimensions=("rows", "elements of a row, along which is summed"),
         summary="y[i,j] = x[i,0] + ... + x[i,j], in fp32 whatever the storage type",
         flops="N-1 adds a row, the least of any algorithm (parallel ones do more); vector engine",
         bytes="x once read, y once written",

@@ -105,6 +105,7 @@ DEFINITIONS = {
     "gemv": OpDefinition(
         id="gemv",
         form="MxK",
+        dimensions=("rows of A, elements of y", "columns of A, elements of x"),
         summary="y[M] = A[M,K] x[K] with wide accumulation",
         flops=f"2*M*K: {_PRODUCT}",
         bytes="A and x once read, y once written",
@@ -114,6 +115,7 @@ DEFINITIONS = {
     "batched_gemm": OpDefinition(
         id="batched_gemm",
         form="BxMxNxK",
+        dimensions=("independent products", "rows of A and C", "columns of B and C", "columns of A, rows of B"),
         summary="C[b] = A[b] B[b] for B pairs of MxK and KxN with wide accumulation",
         flops=f"2*B*M*N*K: {_PRODUCT}",
         bytes="A and B once read, C once written",
@@ -123,6 +125,7 @@ DEFINITIONS = {
     "gemm_bias_act": OpDefinition(
         id="gemm_bias_act",
         form="MxNxK",
+        dimensions=("rows of A and C", "columns of B and C, elements of the bias", "columns of A, rows of B"),
         summary="C = act(A B + bias) with wide accumulation; act is relu, gelu (by erf) or silu",
         flops=f"2*M*N*K: {_PRODUCT}; a result: 1 add, and 1 of relu, 4 of gelu or 2 of silu on the vector engine",
         special="1 erf a result of gelu, 1 exp of silu",
@@ -134,6 +137,7 @@ DEFINITIONS = {
     "int4_gemm": OpDefinition(
         id="int4_gemm",
         form="MxNxK",
+        dimensions=("rows of A and C", "columns of W and C", "columns of A, rows of W"),
         summary="C = A W, W[k,n] = (q[k,n] - 8) s[k / group, n] with q of 4 bits, two in a byte along K; weights only",
         flops=f"2*M*N*K: {_PRODUCT}; each weight once: 1 subtraction, 1 multiply = 2*N*K, vector engine",
         bytes="A, N*K/2 bytes of weights and the scales once read, C once written",
@@ -144,6 +148,7 @@ DEFINITIONS = {
     "fp8_gemm": OpDefinition(
         id="fp8_gemm",
         form="MxNxK",
+        dimensions=("rows of A and C", "rows of B, columns of C", "columns of A and B"),
         summary="C = (A sa) (B sb)^T in bf16: A[M,K] with fp32 scales of 1 x block, B[N,K] with scales of block"
         " x block",
         flops="2*M*N*K on the matrix engine in fp8; each element of A and B times its scale once = (M+N)*K,"
@@ -171,6 +176,7 @@ DEFINITIONS = {
     "conv2d": OpDefinition(
         id="conv2d",
         form="NxCxHxW",
+        dimensions=("images", "channels of an image", "height of an image", "width of an image"),
         summary="2-D convolution of N images of C channels with `channels` filters of kernel x kernel, no bias",
         flops=f"a result: 2*C*kernel^2, products with padding included: {_PRODUCT}",
         bytes="images and filters once read, results once written",

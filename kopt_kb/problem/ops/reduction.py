@@ -67,6 +67,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="reduction",
     form="Nx...",
+    dimensions=("size of the first axis", "sizes of further axes"),
     summary="y = sum, maximum or mean of x along one axis (the last unless said) or over all elements",
     flops="an output of n inputs: n-1 adds or maxima; a mean adds 1 multiply; vector engine",
     bytes="x once read, y once written, in the storage type",

@@ -55,6 +55,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="rms_norm",
     form="MxN",
+    dimensions=("rows", "elements of a row, over which is normalised"),
     summary="y[i,:] = x[i,:] * rsqrt(mean(x[i,:]^2) + eps) * w, computed in fp32 whatever the storage type",
     flops="a row of N: N squares, N-1 adds, 1 multiply by 1/N, 1 add of eps, N multiplies by the "
     "inverse root, N multiplies by the weight = 4N+1 (3N+1 without weight); vector engine",

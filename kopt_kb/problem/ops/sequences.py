@@ -55,6 +55,7 @@ DEFINITIONS = {
     "attention_decode": OpDefinition(
         id="attention_decode",
         form="BxHxSxD",
+        dimensions=("sequences, one query each", "query heads", "keys in the cache of a sequence", "width of a head"),
         summary="O = softmax(q K^T / sqrt(D)) V for one query a sequence and head over S cached keys; the cache"
         " lies in pages"
         " that a table names, and H query heads share kv_heads of it",
@@ -74,6 +75,7 @@ DEFINITIONS = {
     "mamba_scan": OpDefinition(
         id="mamba_scan",
         form="BxLxDxN",
+        dimensions=("batches", "positions of a sequence", "channels", "states of a channel"),
         summary="h = exp(dt A) h + dt B u, y = C h + D u along L, for D channels of N states; gate and softplus"
         " left out",
         flops="a place (B*L*D): dt u, then for each state dt A, the product with h, dt u B, their sum, C h, and"

@@ -56,6 +56,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="softmax",
     form="MxN",
+    dimensions=("rows", "elements of a row, over which is normalised"),
     summary="y[i,:] = exp(x[i,:] - max) / sum(exp(x[i,:] - max)), computed in fp32 whatever the storage type",
     flops="a row of N: N-1 maxima, N subtractions, N-1 adds, N divisions = 4N-2; a maximum and a "
     "division count as one each; vector engine",

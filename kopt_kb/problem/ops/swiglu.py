@@ -55,6 +55,7 @@ _TRIALS = (
 DEFINITION = OpDefinition(
     id="swiglu",
     form="MxN",
+    dimensions=("rows", "columns of each input"),
     summary="y = a / (1 + exp(-a)) * b for two inputs and one output of MxN, computed in fp32; no projections",
     flops="an element: 1 add, 1 division, 1 multiply = 3 (the sign change is part of the exp); vector engine",
     special="1 exp an element",

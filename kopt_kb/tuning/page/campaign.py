@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kopt_kb.analysis.roofline.basis import basis_name
 from kopt_kb.base.markup.blocks import (
     Cell,
     CellText,
@@ -22,7 +23,7 @@ from kopt_kb.tuning.page.fitted import LEVELS, CutLevel, fitted
 from kopt_kb.tuning.page.provenance import cited, machine, of_record, of_records
 from kopt_kb.tuning.page.reproduce import commands
 from kopt_kb.tuning.page.rounds import gap_section, ledger_section, measurement_section, round_section
-from kopt_kb.tuning.report import CampaignReport
+from kopt_kb.tuning.report import CampaignReport, launcher_of
 from kopt_kb.tuning.shown import headline
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, SpecRow, Target
 from kopt_kb.workspace.state import WorkspaceState
@@ -95,7 +96,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
     blocks += [Cell(clipped(text, letters), tone="bad") for text in faults]
     blocks.append(_headline(report))
     levels = ", ".join(dict.fromkeys(one.trust for one in report.rounds if one.medians_s)) or "no time yet"
-    accepted = sum(one.decision.startswith("accept") and not one.refuted for one in report.rounds)
+    accepted = sum(one.accepted for one in report.rounds)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     rows: list[tuple[str, CellText]] = [
         ("work", f"{state.problem.op}, {state.problem.dtype}, {', '.join(state.problem.shape_names)}"),
@@ -106,6 +107,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
             f"{report.route}, {report.policy}, judged by {state.campaign.executor if state.campaign else 'nobody'}",
         ),
         ("trust of the times", Cell(levels, _TRUST)),
+        ("launcher", launcher_of(report) or "none ran"),
         ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted" if report.rounds else "none yet"),
         ("journal", f"{state.seq} events, head {state.head}"),
     ]
@@ -156,7 +158,7 @@ def _target(one: JudgedCondition, target: Target | None, state: WorkspaceState) 
     condition = one.condition
     basis = state.specs.get(target.basis) if target is not None else None
     limit = f"a median of {duration(float(condition.latency_s))} or less"
-    made = f"{target.factor} x {target.basis}; {limit}" if target is not None else limit
+    made = f"{target.factor} x {basis_name(target.basis)}; {limit}" if target is not None else limit
     wanted = Cell(f"{condition.quantity} {condition.target}", made, (cited(basis),) if basis is not None else ())
     record = state.measured.get(one.record)
     measured = Cell(duration(one.median_s), of_record(state, record) if record is not None else "not measured")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,14 +14,15 @@ from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
 from kopt_kb.workspace.anchors import Anchor
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.bundled import bundle_findings, is_bundle, statement_in
-from kopt_kb.workspace.audit.decisions import decision_findings
+from kopt_kb.workspace.audit.captured import captured_findings
 from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
-from kopt_kb.workspace.audit.launches import launch_findings
-from kopt_kb.workspace.audit.outputs import output_findings
+from kopt_kb.workspace.audit.judged import judged_findings
+from kopt_kb.workspace.audit.launchers import launchers_said
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
-from kopt_kb.workspace.audit.records import blob_findings, git_findings, kernel_findings, run_findings
+from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
-from kopt_kb.workspace.audit.sources import open_fields, row_findings, set_by, target_findings
+from kopt_kb.workspace.audit.replayed import TimedAgain, replay_findings, timed_again
+from kopt_kb.workspace.audit.sources import open_fields, other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
@@ -47,15 +48,21 @@ class AuditReport(Wire):
         checked: Cited values that were read again.
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
         anchored: Whether the journal goes on from a statement that was kept elsewhere.
+        timed: What a replay of its records on this machine came to; None where nobody asked for one.
+        launchers: Accepted version → whether its own launcher was seen to do what its record does.
     """
 
-    WIRE: ClassVar = ("path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored")
+    WIRE: ClassVar = (
+        "path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?", "launchers",
+    )  # fmt: skip
     path: str
     findings: tuple[AuditFinding, ...]
     notes: tuple[AuditFinding, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
     anchored: bool = False
+    timed: TimedAgain | None = None
+    launchers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def clean(self) -> bool:
@@ -67,10 +74,22 @@ class AuditReport(Wire):
         """What the audit shows, in the words of docs/explanation/trust.md."""
         if not self.clean:
             return f"{len(self.findings)} finding(s)"
-        return "consistent, anchored" if self.anchored else "consistent, origin unproven"
+        shown = [*(["anchored"] if self.anchored else []), *(["timed again here"] if self.is_timed else [])]
+        return ", ".join(["consistent", *(shown or ["origin unproven"])])
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its records were timed again here, and took what they say."""
+        return self.timed is not None and self.timed.holds
 
 
-def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path | None = None) -> AuditReport:
+def audit(
+    path: str | Path,
+    registry: Registry | None = None,
+    anchor: str | Path | None = None,
+    *,
+    replay: bool = False,
+) -> AuditReport:
     """Return everything that does not hold in the workspace or bundle at `path`.
 
     Args:
@@ -78,6 +97,7 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
         registry: The wiki; None: the one the workspace was made from if it is still there. A bundle brings its own, and
             is only compared with this one.
         anchor: A bundle, or a statement of one, that was kept elsewhere: the journal has to go on from there.
+        replay: Whether the best version's records are timed again by a judge, on this machine's GPU.
 
     Raises:
         LayoutError: There is no workspace.
@@ -85,8 +105,10 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     """
     kept = _anchor(Path(anchor)) if anchor is not None else None
     if is_bundle(Path(path)):
-        bundled = bundle_findings(Path(path), registry)
-        return _report(path, bundled.all, bundled.checked, bundled.data, (kept, bundled.events))
+        bundled = bundle_findings(Path(path), registry, replay=replay)
+        found = (*bundled.all, *replay_findings(bundled.timed))
+        report = _report(path, found, bundled.checked, bundled.data, (kept, bundled.events))
+        return replace(report, timed=bundled.timed)
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -104,8 +126,12 @@ def audit(path: str | Path, registry: Registry | None = None, anchor: str | Path
     except KoptError as error:
         gone = AuditFinding("missing", "README.md", line_of(readme, "platform:"), error.what, error.fix)
         return AuditReport(str(path), (gone,), data=data_version(registry.wikis) if registry else NO_DATA)
-    found = tuple(_findings(workspace, events, state, platform, readme))
-    return _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
+    found = tuple(_findings(workspace, events, state, (platform, registry), readme))
+    store = ObjectStore(workspace.layout.objects)
+    again = timed_again(events, state, store, registry) if replay else None
+    found = (*found, *replay_findings(again))
+    report = _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
+    return replace(report, timed=again)
 
 
 def _report(
@@ -118,7 +144,8 @@ def _report(
     found = tuple(dict.fromkeys((*found, *_unanchored(*history))))
     notes = tuple(one for one in found if one.code in _NOTES)
     findings = sorted((one for one in found if one.code not in _NOTES), key=lambda one: (one.file, one.line, one.code))
-    return AuditReport(str(path), tuple(findings), notes, checked, data, anchored=history[0] is not None)
+    said = launchers_said(history[1])
+    return AuditReport(str(path), tuple(findings), notes, checked, data, history[0] is not None, launchers=said)
 
 
 def _anchor(path: Path) -> Anchor:
@@ -139,7 +166,7 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "unrendered", "absent-pack"})
+_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "reported", "unrendered", "absent-pack"})
 
 
 def _text(path: Path) -> str:
@@ -150,8 +177,10 @@ def _text(path: Path) -> str:
 
 
 def _findings(
-    workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, platform: Platform, readme: str
-) -> Iterator[AuditFinding]:
+    workspace: Workspace, events: tuple[Event, ...], state: WorkspaceState, product: tuple[Platform, Registry],
+    readme: str,
+) -> Iterator[AuditFinding]:  # fmt: skip
+    platform, registry = product
     store = ObjectStore(workspace.layout.objects)
     yield from absent_findings(state)
     yield from row_findings(state, platform, readme)
@@ -167,14 +196,12 @@ def _findings(
         yield from unrendered(workspace.layout.root, texts)
     yield from report_findings(workspace.layout.root, state, store)
     yield from raw_findings(workspace.layout.root, state, store)
-    yield from blob_findings(events, state, store)
     yield from kernel_findings(workspace.layout, state, store)
-    yield from run_findings(events, store)
-    yield from decision_findings(events, store)
-    yield from launch_findings(events, store)
-    yield from output_findings(events, state, store)
+    yield from captured_findings(workspace.layout, state, store)
+    yield from judged_findings(events, state, store, platform, registry)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
+    yield from other_wiki(state, platform, readme)
     yield from open_fields(state, readme)
     for one in audit_prose(workspace.layout, state, platform):
         # A number of a rendered file is judged only where a person's words brought it in.

@@ -10,24 +10,22 @@ from __future__ import annotations
 import hashlib
 import re
 import tarfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kopt_kb.base.errors import KoptError
-from kopt_kb.base.wire import WireError, parse, read
+from kopt_kb.base.wire import WireError, parse, plain, read
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.wiki.version import NO_DATA, DataVersion, data_version
+from kopt_kb.workspace.archive import UNREADABLE, archived, chunks
 from kopt_kb.workspace.audit.absent import absent_findings
-from kopt_kb.workspace.audit.decisions import decision_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.audit.launches import launch_findings
-from kopt_kb.workspace.audit.outputs import output_findings
-from kopt_kb.workspace.audit.records import blob_findings, run_findings
-from kopt_kb.workspace.audit.sources import row_findings, set_by, target_findings
+from kopt_kb.workspace.audit.judged import judged_findings
+from kopt_kb.workspace.audit.replayed import TimedAgain, timed_again
+from kopt_kb.workspace.audit.sources import other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
 from kopt_kb.workspace.fold import folded
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -36,28 +34,30 @@ from kopt_kb.workspace.journal.reader import read_journal
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.registration import citation_of
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.floors import CACHES
 
 __all__ = ["Bundled", "bundle_findings", "is_bundle", "statement_in"]
 
 _MAGIC = b"\x1f\x8b"
 _MOST_FILES, _MOST_BYTES, _MOST_STATEMENT = 50_000, 4 << 30, 64 << 20
-_CHUNK = 1 << 20
 _NAME = re.compile(
     r"statement\.json|journal\.jsonl|objects/[0-9a-f]{64}"
     r"|wiki/(?:hardware/[a-z0-9_]{1,40}|targets|measured)/[A-Za-z0-9_.\-]{1,100}\.md"
 )
 _JOURNAL = "journal.jsonl"
+_NEWER = "see which of the two documents is newer"
 _REMEDY = "ask for the bundle again, from the workspace itself"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What the audit of a bundle found: findings and notes, the journal's events, rows read again, in which data."""
+    """What the audit of a bundle found: findings and notes, events, rows read again in which data, a replay."""
 
     all: tuple[AuditFinding, ...]
     events: tuple[Event, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
+    timed: TimedAgain | None = None
 
 
 class _Refused(Exception):
@@ -86,11 +86,11 @@ def statement_in(path: Path) -> Statement:
     """
     if is_bundle(path):
         try:
-            with tarfile.open(path, "r:gz") as archive:
+            with archived(path) as archive:
                 first = archive.next()
-                stream = archive.extractfile(first) if first is not None and first.name == STATEMENT else None
-                text = stream.read(_MOST_STATEMENT) if stream is not None else b""
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+                named = first if first is not None and first.name == STATEMENT else None
+                text = b"" if named is None else b"".join(chunks(archive, named, _MOST_STATEMENT))
+        except UNREADABLE as error:
             raise WireError(f"is no bundle: {error}", where=str(path)) from error
     else:
         with path.open("rb") as file:
@@ -98,12 +98,13 @@ def statement_in(path: Path) -> Statement:
     return read(Statement, parse(text, where=str(path)), where=str(path))
 
 
-def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
+def bundle_findings(path: Path, here: Registry | None = None, *, replay: bool = False) -> Bundled:
     """Return everything that does not hold in a bundle, notes among them.
 
     Args:
         path: The bundle.
-        here: A wiki of this machine to compare the bundle's rows with; what differs is a note. None: nothing.
+        here: A wiki of this machine to compare the bundle's rows with. None: nothing.
+        replay: Whether its best version's records are timed again on this machine's GPU.
     """
     with owned_folder("kb-bundle-") as folder:
         try:
@@ -122,13 +123,13 @@ def bundle_findings(path: Path, here: Registry | None = None) -> Bundled:
             return Bundled((AuditFinding("bundle", _JOURNAL, 0, error.what, error.fix or _REMEDY),))
         found = [
             *row_findings(state, platform, ""), *target_findings(state, platform, ""),
-            *blob_findings(events, state, store), *run_findings(events, store), *launch_findings(events, store),
-            *decision_findings(events, store), *output_findings(events, state, store), *set_by(state, ""),
-            *absent_findings(state),
+            *judged_findings(events, state, store, platform, here or own), *set_by(state, ""), *absent_findings(state),
+            *other_wiki(state, None, ""),
             *_predicate_findings(folder, state, platform, statement),
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
-        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis))
+        again = timed_again(events, state, store, here or own) if replay else None
+        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis), again)
 
 
 def _in_journal(finding: AuditFinding) -> AuditFinding:
@@ -142,7 +143,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, str]:
     hashes: dict[str, str] = {}
     left = _MOST_BYTES
     try:
-        with tarfile.open(path, "r:gz") as archive:
+        with archived(path) as archive:
             while (member := archive.next()) is not None:
                 name = member.name
                 if not member.isreg() or not _NAME.fullmatch(name) or ".." in name:
@@ -151,16 +152,16 @@ def _unpack(path: Path, folder: Path) -> dict[str, str]:
                     raise _Refused(name, "the bundle holds a file twice, or more than a campaign has")
                 left -= member.size
                 hashes[name] = _write(archive, member, folder / name)
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+    except (*UNREADABLE, OSError) as error:
         raise _Refused(path.name, f"the bundle can't be read to its end: {error}") from error
     return hashes
 
 
 def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
-    total, stream = hashlib.sha256(), archive.extractfile(member)
+    total = hashlib.sha256()
     with target.open("xb") as file:
-        while stream is not None and (chunk := stream.read(_CHUNK)):
+        for chunk in chunks(archive, member, member.size):
             total.update(chunk)
             file.write(chunk)
     return total.hexdigest()
@@ -201,20 +202,35 @@ def _predicate_findings(
         yield AuditFinding("bundle", STATEMENT, 0, f"the statement is of type {statement.predicate_type}", _REMEDY)
     said, true = statement.predicate.to_json(), again.predicate.to_json()
     for name in true:
-        if said.get(name) != true[name]:
+        if said.get(name) != true[name] and (name in said or name != "level"):  # bundles of before say no level
             yield AuditFinding("bundle", STATEMENT, 0, f"the statement's {name} is not what the journal says", _REMEDY)
 
 
 def _elsewhere(state: WorkspaceState, here: Registry) -> Iterator[AuditFinding]:
-    """Yield a note for each registered row that this machine's wiki says otherwise."""
+    """Yield what this machine's wiki says otherwise: a finding where targets or floors rest on it, else a note."""
     try:
         platform = here.platform(state.created.platform)
     except KoptError as error:
-        yield AuditFinding("this-wiki", _JOURNAL, 0, f"this machine's wiki: {error.what}", "nothing to do")
+        fix = "name the wiki that knows the product: --wiki"
+        yield AuditFinding("foreign-row", _JOURNAL, 0, f"this machine's wiki: {error.what}", fix)
         return
     for row in state.specs.values():
         held, now = verify(platform.wiki, citation_of(row))
-        if held in {"changed", "missing"}:
-            says = f"{now.value} {now.unit} ({now.grade})" if now is not None else "nothing"
-            text = f"{row.key} is {row.value} {row.unit} ({row.grade}) in the bundle, this machine's wiki says {says}"
-            yield AuditFinding("this-wiki", _JOURNAL, 0, text, "see which of the two documents is newer")
+        if held not in {"changed", "missing"}:
+            continue
+        says = f"{now.value} {now.unit} ({now.grade})" if now is not None else "nothing"
+        text = f"{row.key} is {row.value} {row.unit} ({row.grade}) in the bundle, this machine's wiki says {says}"
+        is_other = now is None or (now.value, now.unit, now.grade) != (row.value, row.unit or "-", row.grade)
+        if is_other and row.key in _used(state):
+            yield AuditFinding("foreign-row", _JOURNAL, 0, text, _NEWER)
+        else:
+            yield AuditFinding("this-wiki", _JOURNAL, 0, text, _NEWER)
+
+
+def _used(state: WorkspaceState) -> frozenset[str]:
+    """Return the keys of the rows that targets and floors rest on."""
+    if state.targets is None:
+        return frozenset()
+    texts = str(plain(state.targets.work.get("floors")))
+    caches = {key for key in state.specs if key.partition("[")[0] in CACHES}
+    return frozenset({*state.targets.ceiling_keys, *caches, *(key for key in state.specs if f"{key}:" in texts)})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kopt_kb.base.wire import WireError
-from kopt_kb.launch.candidate.answers import LEVELS, Contest, Timing, Trust, kept_run
+from kopt_kb.launch.candidate.answers import LEVELS, Contest, Timing, Trust
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
+from kopt_kb.workspace.audit.timings import timing_of
+from kopt_kb.workspace.journal.blobs import ObjectStore
+from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.pack_events import pack_of
 from kopt_kb.workspace.journal.round_events import Decided, GateJudged, Measured, RunFinished, RunStarted
 from kopt_kb.workspace.rounds import ACCEPTED
 
@@ -27,31 +29,35 @@ def decision_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator
     timed: dict[str, Timing] = {}
     levels: dict[str, Trust] = {}
     failed: dict[str, str] = {}
+    passed: dict[str, set[str]] = {}
+    required: tuple[str, ...] = ()
     for event in events:
         data = event.data
         if isinstance(data, RunStarted):
             kinds[data.run] = data
-        elif isinstance(data, RunFinished) and (answer := _timing(data, kinds, store)) is not None:
+        elif isinstance(data, RunFinished) and (answer := timing_of(data, kinds, store)) is not None:
             timed[data.run] = answer
         elif isinstance(data, Measured):
             levels[data.id] = data.trust
             yield from _of_record(event.seq, data, timed.get(data.run))
-        elif isinstance(data, GateJudged) and data.result == "fail":
-            failed[data.candidate] = data.gate
+        elif isinstance(data, GateJudged):
+            if data.result == "fail":
+                failed[data.candidate] = data.gate
+            elif data.result == "pass":
+                passed.setdefault(data.candidate, set()).add(data.gate)
+        elif isinstance(data, CampaignConfirmed):
+            required = _core_gates(data)
         elif isinstance(data, Decided):
             contest = _last_contest(data.round, kinds, timed)
             yield from _of_decision(event.seq, data, levels, failed.get(f"v{data.round}", ""), contest)
+            yield from _unfounded(event.seq, data, levels, passed.get(f"v{data.round}", set()), required)
 
 
-def _timing(data: RunFinished, kinds: Mapping[str, RunStarted], store: ObjectStore) -> Timing | None:
-    started = kinds.get(data.run)
-    if started is None or started.gate != "timing" or data.output is None:
-        return None
-    try:
-        answer = kept_run("timing", store.get(data.output)).answer
-    except (ObjectError, WireError):
-        return None  # a finding of its own
-    return answer if isinstance(answer, Timing) else None
+def _core_gates(campaign: CampaignConfirmed) -> tuple[str, ...]:
+    """Return the gates of the core without which the campaign's policy accepts nothing."""
+    named = campaign.policy.get("required_gates")
+    gates = named if isinstance(named, list | tuple) else ()
+    return tuple(one for one in gates if isinstance(one, str) and not pack_of(one))
 
 
 def _of_record(seq: int, record: Measured, answer: Timing | None) -> Iterator[AuditFinding]:
@@ -77,6 +83,19 @@ def _of_decision(
         wrong.append(f"is accepted, and its contest says {contest.verdict}")
     for one in wrong:
         yield AuditFinding("record", _JOURNAL, seq, f"round {data.round} {one}", _FIX)
+
+
+def _unfounded(
+    seq: int, data: Decided, levels: Mapping[str, Trust], passed: set[str], required: tuple[str, ...]
+) -> Iterator[AuditFinding]:
+    """Yield a finding for a decision on records that the journal lacks, or accepted without a gate of its policy."""
+    lost = [one for one in data.measured if one not in levels]
+    if lost:
+        yield AuditFinding("record", _JOURNAL, seq, f"round {data.round} rests on {lost[0]}, which is no record", _FIX)
+    lacks = [gate for gate in required if gate not in passed]
+    if data.decision in ACCEPTED and lacks:
+        text = f"round {data.round} is accepted, and the gate {lacks[0]} passed nothing"
+        yield AuditFinding("record", _JOURNAL, seq, text, _FIX)
 
 
 def _last_contest(number: int, kinds: Mapping[str, RunStarted], timed: Mapping[str, Timing]) -> Contest | None:

@@ -12,6 +12,7 @@ from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import WireError
 from kopt_kb.launch.candidate.answers import Check, JudgedOutput, kept_run
 from kopt_kb.launch.kernel.declared import packaged_reference
+from kopt_kb.launch.project.file import read_project
 from kopt_kb.launch.project.outputs import Cases, compare_again
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.sandbox.owned import owned_folder
@@ -19,9 +20,10 @@ from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.events import Event
 from kopt_kb.workspace.journal.round_events import RunFinished, RunStarted
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["output_findings"]
+__all__ = ["output_findings", "reported_findings"]
 
 _JOURNAL = "journal.jsonl"
 _AGAIN = "judge the candidate again; the run does not stand"
@@ -45,6 +47,21 @@ def output_findings(events: tuple[Event, ...], state: WorkspaceState, store: Obj
         yield from _not_kept(seq, run, check)
     if kept:
         yield from _again(kept, state)
+
+
+def reported_findings(state: WorkspaceState, store: ObjectStore) -> Iterator[AuditFinding]:
+    """Yield the note on what a project's gains rest, and a finding where its file says otherwise than the journal."""
+    project = state.task.project
+    if project is None:
+        return
+    yield AuditFinding("reported", _JOURNAL, 1, f"gains rest on {level_words(state, ())}", "read what was accepted")
+    try:
+        compares = "outputs" in read_project(store.get(project.blob), "project.toml").commands
+    except KoptError:
+        return  # a lost blob is a finding of its own, and a file of an earlier form is none
+    if project.compares and not compares:
+        text = "the journal says that results were compared, and the project's file has no command outputs"
+        yield AuditFinding("record", _JOURNAL, 1, text, _AGAIN)
 
 
 def _checks(events: tuple[Event, ...], store: ObjectStore) -> Iterator[tuple[int, str, Check]]:

@@ -24,10 +24,10 @@ __all__ = ["blob_findings", "git_findings", "kernel_findings", "run_findings"]
 
 _JOURNAL = "journal.jsonl"
 _BLOBS: Mapping[str, tuple[str, ...]] = {
-    "workspace_created": ("kernel",),
+    "workspace_created": ("kernel", "kernel_test"),
     "round_started": ("incumbent",),
     "proposal_made": ("source",),
-    "candidate_submitted": ("blob",),
+    "candidate_submitted": ("blob", "plan"),
     "run_finished": ("output",),
     "snapshot_taken": ("blob",),
     "bench_started": ("kernel",),
@@ -127,8 +127,10 @@ def run_findings(events: tuple[Event, ...], store: ObjectStore) -> Iterator[Audi
     answers: dict[str, Answer | None] = {}
     for event in events:
         data = event.data
-        if isinstance(data, Measured) and data.run in runs:
-            yield from _measured(event.seq, data, _answer(runs[data.run], kinds, store, answers))
+        if isinstance(data, Measured):
+            run = runs.get(data.run)
+            answer = _answer(run, kinds, store, answers) if run is not None else None
+            yield from _measured(event.seq, data, run, answer)
         elif isinstance(data, GateJudged) and data.result == "pass":
             for run in (runs[name] for name in data.runs if name in runs):
                 yield from _passed(event.seq, data, run, _answer(run, kinds, store, answers))
@@ -147,9 +149,12 @@ def _answer(
     return known[run.run]
 
 
-def _measured(seq: int, record: Measured, answer: Answer | None) -> Iterator[AuditFinding]:
+def _measured(seq: int, record: Measured, run: RunFinished | None, answer: Answer | None) -> Iterator[AuditFinding]:
     timed = answer.shapes.get(record.shape) if isinstance(answer, Timing) else None
     if timed is None:
+        if run is None or run.output is None or answer is not None:  # else the output is lost: a finding of its own
+            text = f"record {record.id} rests on run {record.run}, which timed nothing on {record.shape}"
+            yield AuditFinding("record", _JOURNAL, seq, text, "time the kernel again; the record does not stand")
         return
     if record.median_s not in [sample.median_s for side in timed.values() for sample in side]:
         text = (

@@ -8,6 +8,7 @@ from fractions import Fraction
 from kopt_kb.analysis.roofline.floor import ComputeFloor
 from kopt_kb.base.errors import KoptError
 from kopt_kb.problem.shapes import format_shape
+from kopt_kb.wiki.apart import apart
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.resolve import verify
 from kopt_kb.workspace.audit.findings import AuditFinding, line_of
@@ -15,10 +16,11 @@ from kopt_kb.workspace.journal.setup_events import Target
 from kopt_kb.workspace.registration import TimeBounds, citation_of, target_set
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.state import WorkspaceState
+from kopt_kb.workspace.targets.conditions import wiki_of
 from kopt_kb.workspace.targets.floors import has_floors, product_floor_s
 from kopt_kb.workspace.targets.short import too_short
 
-__all__ = ["open_fields", "row_findings", "set_by", "target_findings"]
+__all__ = ["open_fields", "other_wiki", "row_findings", "set_by", "target_findings"]
 
 _README = "README.md"
 
@@ -106,6 +108,14 @@ def set_by(state: WorkspaceState, readme: str) -> Iterator[AuditFinding]:
         line = line_of(readme, "## Stop Conditions")
         text = f"the targets were set by {made.by} in event {state.targets_seq}: {made.reason}"
         yield AuditFinding("set-by", _README, line, text, "nothing to do")
+
+
+def other_wiki(state: WorkspaceState, platform: Platform | None, readme: str) -> Iterator[AuditFinding]:
+    """Yield a note where values are not read in the packaged wiki, now (None: not looked) or when targets were set."""
+    named = (apart(platform) if platform is not None else "") or wiki_of(state.targets)
+    if named:
+        text = f"the values are those of {named}"
+        yield AuditFinding("other-wiki", _README, line_of(readme, "## Stop Conditions"), text, "nothing to do")
 
 
 def open_fields(state: WorkspaceState, readme: str) -> Iterator[AuditFinding]:

@@ -49,7 +49,8 @@ _CAMPAIGN: tuple[type[EventData], ...] = (
 _ROUNDS: tuple[type[EventData], ...] = (
     round_events.RoundStarted, round_events.HypothesisStated, round_events.CandidateSubmitted,
     round_events.RunStarted, round_events.RunFinished, round_events.GateJudged, round_events.Measured,
-    round_events.Decided, round_events.SnapshotTaken, round_events.MemoryMasked, round_events.MemoryUnmasked,
+    round_events.LauncherConfirmed, round_events.Decided, round_events.SnapshotTaken,
+    round_events.MemoryMasked, round_events.MemoryUnmasked,
 )  # fmt: skip
 _DIRECTIONS: tuple[type[EventData], ...] = (
     direction_events.CategoryChosen, direction_events.ReviewHeld, direction_events.Opportunity,

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, NonNegativeInt, Seq, Sha256, Text
 from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.candidate.launcher_run import LauncherContent, LauncherTime, LauncherWord
 from kopt_kb.workspace.journal.setup_events import EventData
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Decided",
     "GateJudged",
     "HypothesisStated",
+    "LauncherConfirmed",
     "Measured",
     "MemoryMasked",
     "MemoryUnmasked",
@@ -50,7 +52,16 @@ class HypothesisStated(EventData):
 
 @dataclass(frozen=True, slots=True)
 class CandidateSubmitted(EventData):
-    """A kernel to be judged: its blob and the parameters it was made with."""
+    """A kernel to be judged.
+
+    Attributes:
+        round: The round that submits it.
+        candidate: Its name.
+        blob: The kernel, or a project's bundle.
+        params: What it was made with.
+        proposer: Who proposed it.
+        plan: Blob of the round's plan as it stood; null where there is none, or an earlier release did not keep it.
+    """
 
     kind: ClassVar[str] = "candidate_submitted"
     round: NonNegativeInt
@@ -58,6 +69,7 @@ class CandidateSubmitted(EventData):
     blob: Sha256
     params: JsonMap
     proposer: Text
+    plan: Sha256 | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +176,7 @@ class Decided(EventData):
         measured: Ids of the records it rests on.
         refutes: Accepted versions that this round was to confirm and did not: they are accepted no more.
         trust: The lowest level of what it rests on.
+        launcher: Whether the version's own launcher was seen to do what its record does; empty: recorded before.
     """
 
     kind: ClassVar[str] = "decided"
@@ -174,6 +187,31 @@ class Decided(EventData):
     measured: tuple[Text, ...]
     refutes: tuple[NonNegativeInt, ...] = ()
     trust: Trust = "unstated"
+    launcher: LauncherWord = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LauncherConfirmed(EventData):
+    """A version's own launcher did once, caged, what its record does.
+
+    Attributes:
+        version: The version.
+        outcome: `simulated`: on Triton's interpreter, its results alone.
+        run: Run that saw it.
+        device: Where.
+        contents: Inputs that the judge drew, on shapes of the problem and new ones, whose results were compared.
+        launches: Shape → launches counted.
+        interval: Shape → what a call took, and between which seconds it had to lie.
+    """
+
+    kind: ClassVar[str] = "launcher_confirmed"
+    version: NonNegativeInt
+    outcome: Literal["confirmed", "simulated"]
+    run: Text
+    device: str
+    contents: tuple[LauncherContent, ...]
+    launches: Mapping[str, NonNegativeInt]
+    interval: Mapping[str, LauncherTime]
 
 
 @dataclass(frozen=True, slots=True)

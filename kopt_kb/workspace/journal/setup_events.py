@@ -63,6 +63,7 @@ class WorkspaceCreated(EventData):
         kernel: Blob of the kernel or PyTorch logic the workspace starts from; null on the route roofline.
         wiki: The wiki and the hashes of its pages.
         versions: Program → version (kopt-kb, python, ...); `views`: edition of the words of rendered blocks.
+        kernel_test: Blob of test_kernel.py; null where there is none, or an earlier release did not keep it.
     """
 
     kind: ClassVar[str] = "workspace_created"
@@ -72,6 +73,7 @@ class WorkspaceCreated(EventData):
     kernel: Sha256 | None
     wiki: WikiState
     versions: Mapping[str, str]
+    kernel_test: Sha256 | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline, roof_uses
-from kopt_kb.base.errors import FindingError
+from kopt_kb.base.errors import BadInput, FindingError
 from kopt_kb.base.wire import Wire
 from kopt_kb.quantity.readable import duration
 from kopt_kb.quantity.statistics import geometric_mean
-from kopt_kb.quantity.units import format_exact, unit
+from kopt_kb.quantity.units import MeasuredTime, format_exact, seconds_of, unit
 from kopt_kb.workspace.journal.round_events import Measured, Trust
-from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target
+from kopt_kb.workspace.journal.setup_events import AGGREGATE, Target, TargetSet
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.floors import floor_s, has_floors
 
@@ -26,6 +26,8 @@ __all__ = [
     "JudgedCondition",
     "StopConditions",
     "above_roof",
+    "condition_of",
+    "wiki_of",
 ]
 
 
@@ -36,18 +38,23 @@ class AboveCeilingError(FindingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Wire):
     """One condition of one shape.
 
     Attributes:
         roof: Name of the roof that the target is a share of: `bf16 matrix`, `dram`.
         amount: What counts under that roof: operations of one dtype and engine, or bytes of device memory.
         target_per_s: The target in base units a second, exact.
-        ceiling_per_s: The documented roof of the declared arithmetic; other arithmetic may beat it.
+        ceiling_per_s: The documented roof of the declared arithmetic, which other arithmetic may beat; where nothing is
+            documented, the roof that the target is a share of.
         unit: Unit the target is printed in.
+        is_documented: Whether `ceiling_per_s` is documented.
         floor_s: Seconds below which a time is impossible, whichever arithmetic ran; 0 where nothing is known.
     """
 
+    WIRE: ClassVar = (
+        "shape", "quantity", "roof", "target", "target_si", "latency_s=_latency", "ceiling_si=_ceiling", "floor_s",
+    )  # fmt: skip
     shape: str
     quantity: str
     roof: str
@@ -57,6 +64,7 @@ class Condition:
     ceiling_per_s: Fraction
     unit: str
     floor_s: float = 0.0
+    is_documented: bool = True
 
     @property
     def target_si(self) -> float:
@@ -67,6 +75,14 @@ class Condition:
     def latency_s(self) -> Fraction:
         """The longest median that meets the condition, in seconds, exact."""
         return Fraction(self.amount) / self.target_per_s
+
+    @property
+    def _latency(self) -> float:
+        return float(self.latency_s)
+
+    @property
+    def _ceiling(self) -> float:
+        return float(self.ceiling_per_s)
 
     def ratio(self, median_s: float) -> float:
         """Return achieved over target at a median in seconds; at least 1 meets the condition."""
@@ -108,8 +124,13 @@ class JudgedCondition(Wire):
 
     @property
     def ceiling_share(self) -> float | None:
-        """Achieved over the documented roof of the declared arithmetic; None without a measurement."""
-        return None if self.achieved_per_s is None else self.achieved_per_s / float(self.condition.ceiling_per_s)
+        """Achieved over the documented roof of the declared arithmetic; None without a measurement or such a roof."""
+        known = self.achieved_per_s is not None and self.condition.is_documented
+        return (
+            None
+            if not known or self.achieved_per_s is None
+            else self.achieved_per_s / float(self.condition.ceiling_per_s)
+        )
 
     @property
     def record_id(self) -> str | None:
@@ -155,10 +176,21 @@ class Evaluation(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class StopConditions:
-    """The targets in force, one condition a shape."""
+class StopConditions(Wire):
+    """The targets in force, one condition a shape.
 
+    Attributes:
+        conditions: Of shapes that have one.
+        left_out: Shape and why it has none: a roof that is UNKNOWN, a target that is shorter than a launch.
+    """
+
+    WIRE: ClassVar = ("conditions", "left_out=_left_out")
     conditions: tuple[Condition, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        said = [f"{one.shape}: {one.quantity} {one.target}, {duration(one.latency_s)}" for one in self.conditions]
+        return f"StopConditions({'; '.join([*said, *(f'{shape}: none, {why}' for shape, why in self.left_out)])})"
 
     @classmethod
     def of(cls, state: WorkspaceState) -> StopConditions:
@@ -167,7 +199,7 @@ class StopConditions:
         targets = state.targets.targets if state.targets is not None else ()
         judged = [one for one in targets if one.quantity != AGGREGATE and one.shape in roofs]
         floors = floor_s(state, cold=True) if has_floors(state) else None
-        return cls(tuple(_condition(target, roofs[target.shape or ""], floors) for target in judged))
+        return cls(tuple(condition_of(target, roofs[target.shape or ""], floors) for target in judged))
 
     def evaluate(self, measurements: Mapping[str, Measured]) -> Evaluation:
         """Judge the latest measurement of each shape.
@@ -178,11 +210,34 @@ class StopConditions:
         Raises:
             AboveCeilingError: A rate above its roof: an error, never "met".
         """
-        judged = tuple(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
-        return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
+        return _evaluation(_judge(condition, measurements.get(condition.shape)) for condition in self.conditions)
+
+    def judge(self, times: Mapping[str, MeasuredTime]) -> Evaluation:
+        """Judge times that no journal holds: shape → median, in seconds or as text such as "52us".
+
+        Raises:
+            AboveCeilingError: A time is below its floor: an error, never "met".
+            BadInput: A shape that has no condition, or what is no time.
+        """
+        known = {one.shape for one in self.conditions}
+        if surplus := [shape for shape in times if shape not in known]:
+            why = dict(self.left_out).get(surplus[0], f"conditions are of {', '.join(sorted(known)) or 'no shape'}")
+            raise BadInput(f"no condition of {surplus[0]!r}", where="times", fix=why, code="KB102")
+        seconds = {shape: seconds_of(time) for shape, time in times.items()}
+        return _evaluation(_timed(one, seconds.get(one.shape), "the time given") for one in self.conditions)
+
+    @property
+    def _left_out(self) -> dict[str, str]:
+        return dict(self.left_out)
 
 
-def _condition(target: Target, roof: RecordedRoofline, floors: Mapping[str, float] | None) -> Condition:
+def _evaluation(verdicts: Iterable[JudgedCondition]) -> Evaluation:
+    judged = tuple(verdicts)
+    return Evaluation(judged, geometric_mean(verdict.ratio for verdict in judged if verdict.ratio is not None))
+
+
+def condition_of(target: Target, roof: RecordedRoofline, floors: Mapping[str, float] | None) -> Condition:
+    """Return the condition of a shape; `floors` of no recording means that the documented roof stands for its own."""
     name = roof.target.name
     per_s = Fraction(target.value) * unit(target.unit).factor
     text = f"{target.op} {format_exact(Fraction(target.value))} {target.unit}"
@@ -191,23 +246,36 @@ def _condition(target: Target, roof: RecordedRoofline, floors: Mapping[str, floa
     ceiling = documented if documented is not None else per_s / Fraction(target.factor)
     amount, shape = roof.amount_under(name), target.shape or ""
     floor = float(amount / ceiling) if floors is None else floors.get(shape, 0.0)
-    return Condition(shape, target.quantity, name, text, amount, per_s, ceiling, target.unit, floor)
+    return Condition(
+        shape, target.quantity, name, text, amount, per_s, ceiling, target.unit, floor, documented is not None
+    )
 
 
 def _judge(condition: Condition, measured: Measured | None) -> JudgedCondition:
     if measured is None:
+        return _timed(condition, None, "")
+    return replace(
+        _timed(condition, measured.median_s, f"record {measured.id}"), record=measured.id, trust=measured.trust
+    )
+
+
+def _timed(condition: Condition, median_s: float | None, where: str) -> JudgedCondition:
+    if median_s is None:
         return JudgedCondition(condition, None, "", None, None)
-    achieved = condition.amount / measured.median_s
-    if measured.median_s < condition.floor_s:
-        share = condition.share(measured.median_s)
+    if median_s < condition.floor_s:
+        share = condition.share(median_s)
         raise AboveCeilingError(
             f"{condition.quantity} of {condition.shape} is {share:.1%} of its roof",
-            where=f"record {measured.id}",
+            where=where,
             fix="check the timing, the work and the roof; nothing is faster than its floor",
         )
-    return JudgedCondition(
-        condition, measured.median_s, measured.id, achieved, condition.ratio(measured.median_s), measured.trust
-    )
+    return JudgedCondition(condition, median_s, "", condition.amount / median_s, condition.ratio(median_s))
+
+
+def wiki_of(targets: TargetSet | None) -> str:
+    """Return where the rows of targets were read, where that is not the packaged wiki; else nothing."""
+    named = targets.work.get("wiki") if targets is not None else None
+    return named if isinstance(named, str) else ""
 
 
 def above_roof(state: WorkspaceState, records: Mapping[str, Measured]) -> dict[str, str]:

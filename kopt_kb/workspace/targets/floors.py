@@ -8,7 +8,10 @@ from fractions import Fraction
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["cache_bytes", "floor_s", "has_floors", "product_floor_s"]
+__all__ = ["CACHES", "cache_bytes", "floor_s", "has_floors", "product_floor_s"]
+
+CACHES = ("llc_capacity", "l2_capacity")
+"""Metrics of the last cache."""
 
 
 def has_floors(workspace: WorkspaceState) -> bool:
@@ -56,6 +59,5 @@ def _computed(workspace: WorkspaceState, roofline: RecordedRoofline) -> list[Fra
 
 def cache_bytes(workspace: WorkspaceState) -> Fraction:
     """Return the capacity of the last cache, in bytes; 0 when it is unknown."""
-    caches = ("llc_capacity", "l2_capacity")
-    rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in caches]
+    rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in CACHES]
     return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))

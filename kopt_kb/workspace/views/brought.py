@@ -65,6 +65,10 @@ def brought_texts(state: WorkspaceState, blob: BlobReader) -> Brought:
         except Exception as error:  # noqa: BLE001 - whatever the view of a pack raises, the others are rendered
             brought.faults.append(_fault(pack.name, view.name, error))
             continue
+        kinds: set[tuple[type[object], type[object]]] = {(type(path), type(text)) for path, text in texts.items()}
+        if kinds - {(str, str)}:
+            brought.faults.append(f"the pack {pack.name} gives no texts by path in its view {view.name}")
+            continue
         refused = [path for path in texts if path in brought.texts or not _is_free(path)]
         if refused:
             brought.faults.append(
@@ -106,6 +110,10 @@ def raw_files(state: WorkspaceState, blob: BlobReader) -> dict[str, bytes]:
             raise
         except Exception as error:
             raise ViewError(_fault(pack.name, view.name, error), where=f"the pack {pack.name}") from error
+        kinds: set[tuple[type[object], type[object]]] = {(type(path), type(body)) for path, body in brought.items()}
+        if kinds - {(str, bytes)}:
+            what = f"the pack {pack.name} gives no bytes by path in its view {view.name}"
+            raise ViewError(what, where=f"the pack {pack.name}")
         refused = [path for path in brought if path in files or not _is_below(path)]
         if refused:
             what = f"the pack {pack.name} may not render {refused[0]}, which is not its own"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from kopt_kb.analysis.ir.machine.targets import IsaTarget, isa_targets
+from kopt_kb.analysis.roofline.basis import attainable_words, basis_name, basis_words
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedCeiling, RecordedRoofline, RecordedTarget
 from kopt_kb.problem.own import OwnProblem
 from kopt_kb.quantity import Exactness
@@ -14,9 +15,10 @@ from kopt_kb.quantity.recorded import RecordedQuantity, RecordedUnknown
 from kopt_kb.quantity.units import format_exact
 from kopt_kb.wiki.tables import table
 from kopt_kb.workspace.journal.setup_events import AGGREGATE
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.conditions import Condition, StopConditions
+from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
 from kopt_kb.workspace.targets.floors import has_floors
 from kopt_kb.workspace.targets.short import too_short
 from kopt_kb.workspace.views.blocks import render_block
@@ -168,7 +170,7 @@ def _roof_text(ceiling: RecordedCeiling, state: WorkspaceState) -> str:
     value = ceiling.roof
     if isinstance(value, RecordedUnknown):
         return f"{ceiling.name} UNKNOWN"
-    basis = "documented" if ceiling.measured is None else "measured"
+    basis = basis_name(ceiling.basis)
     number, unit = _plain(value.value), value.unit
     if is_second_edition(state) and unit in {"MB/s", "GB/s"} and value.si >= _TERA:
         number, unit = format_exact(value.si / _TERA), "TB/s"
@@ -206,9 +208,11 @@ def _shape_section(state: WorkspaceState, roofline: RecordedRoofline) -> list[st
     for name, value in sorted(roofline.attainable.items()):
         known = f"{_plain(round(float(value.si) / 1e12, 6))} TFLOPS" if isinstance(value, RecordedQuantity) else ""
         shown = known or "UNKNOWN"
-        lines.append(f"- attainable under {name} roofs: {shown}")
+        lines.append(f"- attainable under {attainable_words(name)}: {shown}")
     for target in roofline.targets:
-        lines.append(f"- {_target_line(target, state)} = {_plain(target.factor)} x {target.basis} {target.name}")
+        lines.append(
+            f"- {_target_line(target, state)} = {_plain(target.factor)} x {basis_words(target.basis)} {target.name}"
+        )
     lines += [f"- note: {note}" for note in roofline.notes]
     return [*lines, *_reachable_lines(state, roofline), *gap_lines(state, roofline.shape), ""]
 
@@ -271,11 +275,16 @@ def _target_lines(state: WorkspaceState) -> list[str]:
     if not is_second_edition(state):
         return list(every)
     binding = dict.fromkeys(
-        _target_line(target, state)
+        _target_line(target, state) + _VENDORS.get(target.basis, "")
         for one in state.rooflines
         for target in (one.targets if one.bound == "unknown" else [one.target])
     )
-    return [*binding, *(f"not binding: {line}" for line in every if line not in binding)]
+    plain = {line.partition(", on ")[0] for line in binding}
+    return [*binding, *(f"not binding: {line}" for line in every if line not in plain)]
+
+
+_VENDORS = {"vendor_measured": ", on the vendor's own measurement: nothing is documented"}
+"""What a target says of its basis besides."""
 
 
 _STOP_HEAD = ("Shape", "Quantity", "Condition", "Factor", "Basis", "Grades", "Median latency")
@@ -303,6 +312,7 @@ def _stop(state: WorkspaceState) -> str:
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",
+            *([f"Its values are those of {wiki}."] if (wiki := wiki_of(state.targets)) else []),
             *_measured(state, judged),
         ]
     )  # fmt: skip
@@ -329,7 +339,8 @@ def _measured(state: WorkspaceState, conditions: Mapping[str, Condition]) -> lis
         time = f"{one.median_s * 1000:.6g} ms"
         rows.append((shape, f"v{best.number}", time, said(ratio), met, one.trust, one.id))
     head = ("Shape", "Version", "Median latency", "Achieved / target", "Met", "Trust", "Record")
-    return ["", *table(head, rows)] if rows else []
+    own = [f"Of a project: {level_words(state, ())}."] if state.task.project is not None else []
+    return ["", *table(head, rows), *own] if rows else []
 
 
 def isa_goals(state: WorkspaceState) -> tuple[IsaTarget, ...]:

@@ -64,6 +64,8 @@ def test_small_work_is_warned_of(wiki_root: Path, product: Path) -> None:
     product.write_text(text)
     own = _reach(wiki_root, small)
     assert own.launch_s == 3e-6 and "launch of an empty kernel, 3 us on T10 (" in own.warnings[0]
+    (judged,) = _reach(wiki_root, small, 4e-6).measured
+    assert (judged.to_target, judged.met) == (None, None) and judged.share == pytest.approx(2**16 / 2e12 / 4e-6)
     sister = _reach(wiki_root, small, platform="T10_PRO")
     assert sister.launch_s is None and not any("launch of an empty kernel" in one for one in sister.warnings)
 

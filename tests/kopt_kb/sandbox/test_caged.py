@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.sandbox.cage import below
 from kopt_kb.sandbox.caged import Cage, cage_here, caged, held_by
 from kopt_kb.sandbox.process import Child, ChildLimits, Finished, environment, run
+from kopt_kb.sandbox.used import below
 
 pytestmark = pytest.mark.core
 
@@ -130,3 +130,34 @@ print(opened)
     cage = Cage((str(tmp_path), "/proc"), str(tmp_path / "held.json"))
     ended = run(caged([sys.executable, "-c", code], cage), env=environment(), limits=ChildLimits(60.0), folder=tmp_path)
     assert (ended.code, ended.stdout) == (0, b"[]\n"), ended.last_line
+
+
+_GROW = {
+    "memory files": "made = [os.memfd_create('x') for _ in range(6)]",
+    "files on disk": "made = [os.open(f'{one}.bin', os.O_CREAT | os.O_WRONLY) for one in range(6)]",
+    "files without a name": "made = [os.open('.', os.O_TMPFILE | os.O_WRONLY) for _ in range(6)]",
+    "shared memory": "made = [os.open(f'/dev/shm/{one}', os.O_CREAT | os.O_WRONLY) for one in range(6)]",
+}
+
+
+@pytest.mark.parametrize("how", _GROW)
+def test_what_it_holds_is_counted_without_cgroups(tmp_path: Path, how: str) -> None:
+    """300 MiB under a limit of 100 MiB end it, or can't be written, and the log says which limit; 30 MiB are held."""
+    (tmp_path / "own").mkdir()
+    shared = ("/dev/shm",) if how == "shared memory" else ()
+    for size, ends in ((50, True), (5, False)):
+        cage = Cage(
+            (str(tmp_path / "own"), *shared), str(tmp_path / "held.json"), builds=True, memory_bytes=100 << 20,
+            disk_bytes=100 << 20,
+        )  # fmt: skip
+        code = f"import os, time\n{_GROW[how]}\n[os.write(one, b'x' * ({size} << 20)) for one in made]\ntime.sleep({60 * ends})"
+        ended = run(
+            caged([sys.executable, "-c", code], cage),
+            env=environment(),
+            limits=ChildLimits(500.0),
+            folder=tmp_path / "own",
+        )
+        assert (ended.code != 0) == ends, ended.last_line
+        assert "counted memory and disk" in held_by(tmp_path / "held.json").held
+        if ends:
+            assert "kb: ended: more than 104857600 bytes" in ended.last_line or "No space left" in ended.last_line

@@ -29,6 +29,7 @@ from kopt_kb.launch.candidate.answers import (
     Unable,
 )
 from kopt_kb.launch.candidate.job import Job, Outcome, Started
+from kopt_kb.launch.candidate.launcher_run import LauncherContent, LauncherRun, LauncherTime
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.launch.project.executor import ProjectExecutor
 from kopt_kb.launch.project.file import read_project
@@ -126,7 +127,7 @@ def make_project(tmp_path: Path, wiki_root: Path, project_root: Path) -> Callabl
         task = Task(
             platform="T10", framework="Python", kernel_demo=project_root / found.kernel_source,
             problem=Problem.of("gemm", shapes, "fp16", options=options), aim=aim,
-            project=ProjectCapture(file, project_root, file.read_bytes()),
+            project=ProjectCapture(file, project_root, file.read_bytes(), compares="outputs" in found.commands),
         )  # fmt: skip
         return Workspace.create(tmp_path, "demo", task, Registry.open(wiki_root))
 
@@ -227,6 +228,7 @@ class Replaying:
         keeps: Whether launch records go with the answers.
         verdicts: Cost → what a contest says of it, whatever the times are.
         slower: Costs of sources that are twice as slow on the last shape.
+        launched: What a launcher is seen to do; its contents and times are added.
     """
 
     name, simulated = "replay", False
@@ -241,6 +243,15 @@ class Replaying:
         self.keeps = True
         self.verdicts: dict[float, str] = {}
         self.slower: set[float] = set()
+        self.launched = LauncherRun("confirmed", device="Test")
+
+    def _launcher(self, job: Job) -> LauncherRun:
+        contents = tuple(LauncherContent(shape, "random", 7, is_new=False) for shape in job.body.shapes)
+        times = {
+            shape: LauncherTime(one.most_s or 0.0, one.least_s or 0.0, one.most_s or 0.0, 1e-5, 1e-4)
+            for shape, one in job.body.expected.items()
+        }
+        return replace(self.launched, contents=contents, launches=dict.fromkeys(job.body.shapes, 1), times=times)
 
     def run(self, job: Job, started: Started) -> Outcome:
         """Return the answer at once, or after the seconds that its kind takes."""
@@ -255,6 +266,7 @@ class Replaying:
             "check": self._check,
             "timing": self._timing,
             "evidence": self._profile,
+            "launcher": self._launcher,
         }
         records = self.records(job) if job.candidate else {}
         kept = {hashlib.sha256(one).hexdigest(): (one, CODE) for one in records.values()}

@@ -27,7 +27,7 @@ BASE = default_policy()
 
 def test_gates_have_one_order() -> None:
     """Cheap and certain gates come before those that need the device."""
-    assert GATES == ("lint", "limits", "build", "correctness", "timing", "roofline", "evidence")
+    assert GATES == ("lint", "limits", "build", "correctness", "timing", "roofline", "launcher", "evidence")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_gate_of_a_pack_stands_behind_the_one_that_it_names(only_packs: OnlyPa
     """Where the policy requires it, and always in the same place."""
     only_packs(PACK)
     assert gates_of(policy_named("dreams")) == (
-        "lint", "limits", "build", "strange.rested", "correctness", "timing", "roofline", "evidence",
+        "lint", "limits", "build", "strange.rested", "correctness", "timing", "roofline", "launcher", "evidence",
     )  # fmt: skip
 
 

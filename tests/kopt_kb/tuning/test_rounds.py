@@ -9,6 +9,7 @@ import pytest
 
 from kopt_kb.launch.candidate.answers import AnswerBasis, Check, Contest, Timing, Trust
 from kopt_kb.launch.candidate.job import Job, Outcome, PruningRules, Started
+from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.tuning.campaign import Campaign
@@ -50,7 +51,7 @@ def test_gates_are_judged_in_their_order(workspace: Workspace, make_campaign) ->
     with make_campaign(workspace, rounds=1) as campaign:
         campaign.run()
     found = [e.data.gate for e in workspace.events() if e.kind == "gate_judged" and e.data.candidate == "v1"]
-    assert found == ["lint", "limits", "build", "correctness", "timing", "roofline", "evidence"]
+    assert found == ["lint", "limits", "build", "correctness", "timing", "roofline", "launcher", "evidence"]
 
 
 def test_aids_are_optional() -> None:
@@ -124,6 +125,8 @@ class Replaying(SimulatorExecutor):
             answer = replace(answer, contest=None if aside else contest, basis=self.basis)
         elif isinstance(answer, Check):
             answer = replace(answer, basis=self.basis)
+        elif job.kind == "launcher":
+            answer = LauncherRun("confirmed", device="Test")
         return replace(found, result=answer)
 
 

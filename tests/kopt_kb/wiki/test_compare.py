@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.wiki.compare import SideBySideLine, compare_platforms
+from kopt_kb.wiki.compare import SideBySideLine, compare
 from kopt_kb.wiki.registry import Registry
 
 
 def lines(wiki_root: Path, metric: str, **axes: str) -> list[SideBySideLine]:
     """Lines of the two invented products."""
     registry = Registry.open(wiki_root)
-    return list(compare_platforms([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
+    return list(compare([registry.platform("T10"), registry.platform("T10_PRO")], metric, **axes).lines)
 
 
 def edit(wiki_root: Path, old: str, new: str) -> None:
@@ -71,7 +71,7 @@ def test_a_missing_product_leaves_the_others_their_ratio(wiki_root: Path) -> Non
     """Of three the second has no row: the third still has its ratio to the first."""
     registry = Registry.open(wiki_root)
     one, two = (registry.platform(name) for name in ("T10", "T10_PRO"))
-    (line,) = compare_platforms([one, two], "memory_bandwidth").lines
+    (line,) = compare([one, two], "memory_bandwidth").lines
     held = SideBySideLine(("A", "B", "C"), line.key, (line.rows[0], None, line.rows[1]), ("", "", ""), ())
     assert held.ratios() == (1.0, None, 1.0)
 
@@ -81,7 +81,7 @@ def test_a_ceiling_of_the_target_is_no_value_of_its_products(wiki_root: Path) ->
     registry = Registry.open(wiki_root)
     both = [registry.platform("T10"), registry.platform("T10_PRO")]
     assert any(row.is_ceiling for row in both[0].sheet.rows)
-    found = compare_platforms(both)
+    found = compare(both)
     assert not any(row.is_ceiling for line in found.lines for row in line.rows if row is not None)
 
 
@@ -106,7 +106,7 @@ def test_no_value_row_is_left_out(wiki_root: Path) -> None:
     """Every value of both products stands on some line."""
     registry = Registry.open(wiki_root)
     both = [registry.platform("T10"), registry.platform("T10_PRO")]
-    found = compare_platforms(both)
+    found = compare(both)
     shown = [{row.key for line in found.lines if (row := line.rows[at]) is not None} for at in (0, 1)]
     for platform, keys in zip(both, shown, strict=True):
         assert keys == {row.key for row in platform.sheet.chosen().values() if not row.is_ceiling}
@@ -118,9 +118,11 @@ def test_bad_requests(wiki_root: Path) -> None:
     one = registry.platform("T10")
     for platforms in ([one], [one, one]):
         with pytest.raises(BadInput, match="two different"):
-            compare_platforms(platforms)
+            compare(platforms)
+    with pytest.raises(BadInput, match="is one product"):
+        compare("T10")
     with pytest.raises(BadInput, match="fits the conditions"):
-        compare_platforms([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
+        compare([one, registry.platform("T10_PRO")], "peak_compute", dtype="int4")
 
 
 def test_another_scope_is_said_where_the_whole_is_missing(wiki_root: Path) -> None:
@@ -144,3 +146,37 @@ def test_conditions_that_no_row_has(wiki_root: Path) -> None:
     """Leave conditions out."""
     with pytest.raises(BadInput, match="fits the conditions"):
         lines(wiki_root, "peak_compute", dtype="fp4")
+
+
+def test_rated_clocks_of_two_vendors_have_a_ratio() -> None:
+    """NVIDIA rates peaks at the boost clock, AMD at the maximum: dense peaks are compared, and the line says so."""
+    (line,) = compare(["H100_SXM", "MI300X"], "peak_compute", dtype="bf16", engine="matrix", sparsity="dense").lines
+    assert line.ratios() == (1.0, pytest.approx(1307.4 / 989.4))
+    assert "clock: boost, max" in line.differs
+
+
+def test_links_of_two_names_share_a_line() -> None:
+    """NVLink of two generations, and the links of two vendors."""
+    for other in ("B200", "MI300X"):
+        (line,) = compare(["H100_SXM", other], "link_bandwidth[direction=both;scope=gpu]").lines
+        assert line.ratios()[1] is not None and line.differs[0].startswith("link: nvlink4, ")
+
+
+def test_keys_of_two_vendors_align() -> None:
+    """In one comparison and between two: the rows that people look for are under the same keys, as numbers."""
+    wanted = ("peak_compute[dtype=bf16;engine=matrix;sparsity=dense]", "memory_bandwidth", "memory_capacity", "l2_capacity",
+              "link_bandwidth[direction=both]", "board_power[kind=tdp]")  # fmt: skip
+    for pair in (("H100_SXM", "MI300X"), ("B200", "MI355X"), ("H20", "MI325X")):
+        rows = {row["key"]: row for row in compare(pair).records()}
+        assert all(isinstance(rows[key][name], float) for key in wanted for name in pair), pair
+
+
+def test_records_are_in_base_units_and_unique() -> None:
+    """A key is one row; what is missing is None."""
+    rows = compare(["H20", "H100_SXM"]).records()
+    keys = [row["key"] for row in rows]
+    assert len(keys) == len(set(keys))
+    assert next(row for row in rows if row["key"] == "memory_bandwidth") == {
+        "key": "memory_bandwidth", "unit": "B/s", "H20": 4e12, "H100_SXM": 3.352e12, "differs": "",
+    }  # fmt: skip
+    assert next(row for row in rows if row["key"] == "sm_clock[class=max;ops=all]")["H20"] is None

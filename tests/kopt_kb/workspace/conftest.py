@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ import pytest
 
 from kopt_kb.analysis.evidence import Evidence
 from kopt_kb.analysis.gap.document import Gap, GapPart
+from kopt_kb.base.wire import plain
+from kopt_kb.launch.candidate.answers import Sample, Timing
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.journal.blobs import ObjectStore
@@ -40,6 +43,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "kernel": BLOB,
         "wiki": {"root": "packaged", "pages": {"hardware/x.md": BLOB}},
         "versions": {"kopt-kb": "0.1.0"},
+        "kernel_test": BLOB,
     },
     "specs_registered": {
         "rows": [
@@ -123,6 +127,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "blob": BLOB,
         "params": {"BLOCK": 128},
         "proposer": "knobs",
+        "plan": None,
     },
     "run_started": {
         "run": "r1",
@@ -367,20 +372,30 @@ class Story:
         """Append an event whose text is a blob."""
         return self.add(kind, text=self.store.put(text.encode()), **data)
 
-    def machine(self, device: str = "T10 board") -> int:
+    def machine(self, device: str = "NVIDIA T10 48GB") -> int:
         """Record a machine."""
         return self.add("environment_recorded", **{**SAMPLES["environment_recorded"], "device": device})
 
     def time(self, candidate: str, medians: dict[str, float], tag: str = "a", environment: int = 4) -> list[str]:
         """Record one measurement a shape and return their ids."""
         ids = []
+        if medians:
+            self.ran(f"{tag}:{candidate}", candidate, medians)
         for shape, median_s in medians.items():
             ids.append(f"{tag}:{candidate}:{shape}")
             self.add(
                 "measured", id=ids[-1], candidate=candidate, shape=shape, n=100, median_s=median_s,
-                spread={"mad_s": 1e-7}, run="r1", environment=environment,
+                spread={"mad_s": 1e-7}, run=f"{tag}:{candidate}", environment=environment,
             )  # fmt: skip
         return ids
+
+    def ran(self, run: str, candidate: str, medians: dict[str, float]) -> None:
+        """Record the run that timed these medians."""
+        timing = Timing({shape: {"candidate": (Sample(100, one, 1e-7),)} for shape, one in medians.items()})
+        answer = self.store.put(json.dumps({"printed": "", "result": plain(timing)}).encode())
+        self.add("run_started", **{**SAMPLES["run_started"], "run": run, "candidate": candidate})
+        ended = {"outcome": "ok", "exit": 0, "signal": None, "output": answer, "records": []}
+        self.add("run_finished", **{**SAMPLES["run_finished"], **ended, "run": run})
 
     def round(
         self,

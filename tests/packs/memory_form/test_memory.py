@@ -100,7 +100,7 @@ def test_hypothesis_candidates_and_commit(played):
     assert version(played, 3).experience.experiments[0].decision == "revert"
     assert one.git_commit_hash == "0" * 7 + "1" * 33
     assert version(played, 3).git_commit_hash is None
-    assert one.problem.device == "T10 board"
+    assert one.problem.device == "NVIDIA T10 48GB"
 
 
 def test_profiles_fill_evidence_and_isa_progress(story):

@@ -23,7 +23,7 @@ def test_the_baseline_report_comes_with_the_baseline(story):
     story.round(0, "accept", {"1024x512": 2e-5}, environment=seq)
     report = text(story, BASELINE)
     assert "| 1024x512 | a:v0:1024x512 | 100 | 20 |" in report
-    assert "T10 board, driver 1.2" in report
+    assert "NVIDIA T10 48GB, driver 1.2" in report
     assert "- memory_bandwidth: 2.0 TB/s <- <gpu-wiki>/hardware/nvidia/t10.md:L" in report
     assert "| 1024x512 | 5 | 10 | 1.5 |" in report
 

@@ -1,7 +1,7 @@
 """The main program of a child that establishes facts of many problems: torch is loaded once, each problem is a fork.
 
-Gets one path a line on stdin and answers with one `FoundFacts` a line, in that order. What a problem's own code does to its
-process ends with the fork; the answer comes through a pipe of its own.
+Gets one path a line on stdin and answers with one `FoundFacts` a line, in that order. What a problem's own code does to
+its process ends with the fork; the answer comes through a pipe of its own.
 """
 
 from __future__ import annotations

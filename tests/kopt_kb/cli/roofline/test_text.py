@@ -55,3 +55,10 @@ def test_one_row_a_product(wiki_root: Path) -> None:
     for column in ("documented", "measured", "reachable", "basis", "yours", "of roof", "slower"):
         assert text.count(column) > 1, column
     assert text.count("memory_bandwidth: 2.0 TB/s") == 2
+
+
+def test_tiny_work_is_judged_by_no_target(wiki_root: Path) -> None:
+    """What is shorter than a launch: share of the roof, floor, and no word of met or slower."""
+    text = render(_timed(wiki_root, work("rms_norm", "128x128", "bf16"), 2e-6))
+    assert "no target to judge by" in text and "slower than the target" not in text and "floor " in text
+    assert "slower" not in compared([_timed(wiki_root, work("rms_norm", "128x128", "bf16"), 2e-6)]).split("\n")[3]

@@ -34,3 +34,10 @@ def test_bad_requests_exit_2(words: list[str], capsys: pytest.CaptureFixture[str
     """One line each."""
     assert main(["compare", *words]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_each_ratio_stands_in_its_product_s_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of three products the second has no row: its ratio is a dash, not the third one's."""
+    words = ["ops_per_clock_per_sm", "dtype=tf32", "engine=matrix"]
+    assert main(["compare", "H20", "H100_SXM", "MI300X", *words]) == 0
+    assert " -, 2× " in capsys.readouterr().out

@@ -217,8 +217,11 @@ def test_a_profile_command_gives_evidence(project_root: Path) -> None:
         bench.executor.close()
 
 
-def test_a_profile_command_may_write_any_report(project_root: Path, tmp_path: Path) -> None:
-    """Text, bytes, or a folder: {report} is a path of the command's own."""
+def test_a_profile_command_may_write_any_report(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text, bytes, or a folder: {report} is a path of the command's own; a folder that the user names can be read."""
+    monkeypatch.setenv("KOPT_READABLE", str(tmp_path))
     binary, folder = tmp_path / "report.ncu-rep", tmp_path / "passes"
     binary.write_bytes(b"NVR\xff\xfe")
     folder.mkdir()

@@ -15,6 +15,7 @@ import pytest
 from kopt_kb.base.wire import canonical, read
 from kopt_kb.launch.record.request import CallRequest, MakerRequest
 from kopt_kb.launch.record.serve import MAX_ANSWER_BYTES, MakerJob, Reply
+from kopt_kb.sandbox.isolation import WALLS
 from kopt_kb.sandbox.process import environment
 from kopt_kb.sandbox.talk import Talk
 
@@ -152,7 +153,7 @@ said = ' '.join(tried)
     words = said.split()
     assert set(held) | set(reply.isolation.missing) == {
         "user namespace", "mount namespace", "pid namespace", "net namespace", "ipc namespace", "own /proc",
-        "write-protected files", "no capabilities", "filtered system calls", "cgroup limits",
+        "own file tree", "Landlock", "no capabilities", "filtered system calls", "cgroup limits", *WALLS,
     }  # fmt: skip
     assert all(reply.isolation.missing.values())
     assert ("wrote" in words) != ("write-protected files" in held)
@@ -162,6 +163,42 @@ said = ' '.join(tried)
     elif "net namespace" in held:
         assert words[-2] == "1"
     assert words[-1].endswith("/home=")
+
+
+def test_what_lies_outside_never_comes_back(ask: Ask, tmp_path: Path) -> None:
+    """Neither as an answer nor in an error's text: keys beside its folder, the user's home, the shell's variables."""
+    (tmp_path / "key").write_text("a secret of the user")
+    text = f"""
+import glob, os
+said = []
+for path in [{str(tmp_path / "key")!r}, "/etc/shadow", *glob.glob("/proc/[0-9]*/environ"), *glob.glob("/home/*/.*")]:
+    try:
+        said.append((path, open(path, "rb").read(20)))
+    except OSError as error:
+        assert "secret" not in str(error)
+said = repr([one for one in said if not one[0].startswith("/proc/1/") and one[1]])
+"""
+    reply, said = ask(text)
+    if "unreadable files" not in reply.isolation.held:
+        pytest.skip(reply.isolation.missing["unreadable files"])
+    assert said == "[]"
+
+
+@pytest.mark.parametrize("what", ["os.memfd_create('x')", "os.open('/dev/shm/kb', os.O_CREAT | os.O_RDWR)"])
+def test_no_file_lies_in_memory(ask: Ask, what: str) -> None:
+    """It would be counted by nobody where there are no control groups."""
+    reply, said = ask(f"import os\ntry:\n    said = {what}\nexcept OSError as error:\n    said = 'refused'")
+    if {"filtered system calls", "write-protected files"} <= set(reply.isolation.held):
+        assert said == "refused"
+
+
+def test_disk_is_counted_with_memory(ask: Ask) -> None:
+    """Files that it leaves and files that have no name, each more than it may hold together."""
+    for how in ("os.O_CREAT | os.O_WRONLY", "os.O_TMPFILE | os.O_WRONLY"):
+        place = "folder" if "TMPFILE" in how else "folder + '/' + str(one)"
+        text = f"import os, time\nmade = [os.open({place}, {how}) for one in range(3)]\n"
+        text += "[os.write(one, b'x' * (60 << 20)) for one in made]\ntime.sleep(600)"
+        assert ask(text, wall_s=60.0, memory_bytes=150 << 20)[0].ended == "oom"
 
 
 def test_it_can_not_end_its_maker(ask: Ask) -> None:

@@ -159,18 +159,37 @@ def test_a_file_twice_and_a_cut_file(whole: Path, tmp_path: Path) -> None:
     assert [one.code for one in audit(cut).findings] == ["bundle"]
 
 
-def test_another_wiki_of_this_machine_is_a_note(whole: Path, tmp_path: Path) -> None:
-    """The bundle stands on its own pages; what this machine says otherwise is told."""
-    shutil.copytree(packaged_root(), tmp_path / "wiki")
-    page = tmp_path / "wiki/hardware/nvidia/h200_sxm.md"
+def _other_wiki(root: Path, row: str, old: str, new: str) -> Registry:
+    """Return the packaged wiki with one row of a page changed."""
+    shutil.copytree(packaged_root(), root)
+    page = root / "hardware/nvidia/h200_sxm.md"
     lines = page.read_text().splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("| sm_count |"))
-    lines[at] = lines[at].replace("| 132 |", "| 131 |").replace("132", "131")
+    at = next(number for number, line in enumerate(lines) if line.startswith(f"| {row} |"))
+    lines[at] = lines[at].replace(old, new)
     page.write_text("\n".join(lines) + "\n")
-    found = bundle_findings(whole, Registry.open(tmp_path / "wiki", use_cache=False))
+    return Registry.open(root, use_cache=False)
+
+
+def test_a_row_that_targets_rest_on_and_this_machine_says_otherwise_is_a_finding(whole: Path, tmp_path: Path) -> None:
+    """The bundle stands on its own pages: whoever made it wrote them."""
+    here = _other_wiki(tmp_path / "wiki", "memory_bandwidth", "4.8", "4.7")
+    (one,) = [one for one in audit(whole, here).findings if one.code == "foreign-row"]
+    assert "memory_bandwidth is 4.8 TB/s" in one.message and "4.7 TB/s" in one.message
+
+
+def test_a_product_that_only_a_bundle_has_is_a_finding(whole: Path, wiki_root: Path) -> None:
+    """This machine's wiki does not know it."""
+    findings = audit(whole, Registry.open(wiki_root)).findings
+    assert "foreign-row" in {one.code for one in findings}
+
+
+def test_another_row_of_this_machine_is_a_note(whole: Path, tmp_path: Path) -> None:
+    """No target rests on it; what this machine says otherwise is told."""
+    here = _other_wiki(tmp_path / "wiki", "sm_count", "132", "131")
+    found = bundle_findings(whole, here)
     (one,) = [one for one in found.all if one.code == "this-wiki"]
     assert "sm_count is 132" in one.message and "131" in one.message
-    assert audit(whole, Registry.open(tmp_path / "wiki", use_cache=False)).clean
+    assert audit(whole, here).clean
 
 
 def test_anchors(whole: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ project_protected project_frozen level_chosen blocked stopped gap_accounted cate
 LATER = {
     ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
     ("decided", "trust"): "unstated", ("profile_read", "name"): "",
-    ("run_finished", "records"): (),
+    ("run_finished", "records"): (), ("workspace_created", "kernel_test"): None, ("candidate_submitted", "plan"): None,
     ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
 }  # fmt: skip
 """Fields that journals of earlier programs lack → what they then are."""

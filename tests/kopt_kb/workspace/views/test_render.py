@@ -271,7 +271,7 @@ def stories(samples):
                 ["search_log", "pitfalls_and_fixes", "open_directions", "references", "risks_and_rollback"])),
             one("note_added", topic=st.sampled_from(["search", "tip", "pitfall", "user"]), by=ODD),
             one("file_adopted", path=st.sampled_from(["README.md", "logs/optimize.md"]), block=st.none() | ODD, by=ODD),
-            one("environment_recorded", device=st.sampled_from(["simulator", "T10 board"])),
+            one("environment_recorded", device=st.sampled_from(["simulator", "NVIDIA T10 48GB"])),
             one("noise_measured", median_s=FLOAT, floor_pct=FLOAT),
             one("run_finished", outcome=st.sampled_from(["ok", "hang", "crash"])),
             one("profile_read", code=ODD),

@@ -1,0 +1,38 @@
+"""What the timings of a journal answered, read from the outputs of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kopt_kb.base.wire import WireError
+from kopt_kb.launch.candidate.answers import Timing, kept_run
+from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
+from kopt_kb.workspace.journal.events import Event
+from kopt_kb.workspace.journal.round_events import RunFinished, RunStarted
+
+__all__ = ["timing_of", "timings_of"]
+
+
+def timing_of(data: RunFinished, started: Mapping[str, RunStarted], store: ObjectStore) -> Timing | None:
+    """Return what a run timed; None where it was none, or where its output can't be read: a finding of its own."""
+    run = started.get(data.run)
+    if run is None or run.gate != "timing" or data.output is None:
+        return None
+    try:
+        answer = kept_run("timing", store.get(data.output)).answer
+    except (ObjectError, WireError):
+        return None
+    return answer if isinstance(answer, Timing) else None
+
+
+def timings_of(events: tuple[Event, ...], store: ObjectStore) -> dict[str, Timing]:
+    """Return run → what it timed."""
+    started: dict[str, RunStarted] = {}
+    timed: dict[str, Timing] = {}
+    for event in events:
+        data = event.data
+        if isinstance(data, RunStarted):
+            started[data.run] = data
+        elif isinstance(data, RunFinished) and (answer := timing_of(data, started, store)) is not None:
+            timed[data.run] = answer
+    return timed
