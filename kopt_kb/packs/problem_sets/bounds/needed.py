@@ -50,12 +50,11 @@ def _back(
     node: Any, masks: Masks | None, several: dict[int, Masks] | None, unknown: dict[str, None]
 ) -> list[tuple[Any, Masks | None]]:
     name = str(node.target.overloadpacket.__name__)
-    if several is not None and name in {"split", "split_with_sizes", "unbind", "chunk"}:
+    if several is not None and name in {"split", "split_with_sizes", "unsafe_split", "unbind"}:
         return _split(node, name, several)
     if masks is None and several is not None:
-        masks = several.get(0)
-        if masks is None:
-            return []
+        last = next(iter(several.values())) if name == "mkldnn_rnn_layer" else None  # a last state needs every step
+        masks = several.get(0, last)
     rule = _RULES.get(name)
     if masks is None:
         return []

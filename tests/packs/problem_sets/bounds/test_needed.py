@@ -58,6 +58,7 @@ def _needed(function, *shapes):
         (lambda x: x.permute(1, 0)[:2].reshape(-1), [(3, 6)], [6]),
         (lambda x, y: x[:, None] + y, [(3,), (3, 6)], [3, 18]),
         (lambda x: x.expand(5, 3)[:1], [(1, 3)], [3]),
+        (lambda x: torch.unsafe_split(x, 2, 1)[1] * 2, [(3, 6)], [6]),
         (torch.tril, [(4, 4)], [0]),
         (lambda x: x[torch.tensor([0, 0])], [(3,)], [0]),
     ],
