@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    Masks = tuple[np.ndarray, ...]
+Masks = tuple[np.ndarray, ...]
 
-__all__ = ["all_of", "broadcast_to", "is_whole", "joined", "needed_elements", "reshaped", "windows"]
+__all__ = ["Masks", "all_of", "broadcast_to", "is_whole", "joined", "needed_elements", "reshaped", "windows"]
 
 _MOST = 1 << 22
 """Elements of a group of axes up to which a partial mask is carried through a reshape."""
@@ -22,8 +20,6 @@ _MOST = 1 << 22
 
 def all_of(shape: Sequence[int]) -> Masks:
     """Return the masks of a whole tensor."""
-    import numpy as np
-
     return tuple(np.ones(extent, dtype=bool) for extent in shape)
 
 
@@ -49,8 +45,6 @@ def joined(one: Masks | None, two: Masks | None) -> Masks | None:
 
 def broadcast_to(masks: Masks, shape: Sequence[int]) -> Masks:
     """Return the masks of an operand of an elementwise operation from those of its result."""
-    import numpy as np
-
     own = masks[len(masks) - len(shape) :]
     anything = np.ones(1, dtype=bool)
     found = []
@@ -61,8 +55,6 @@ def broadcast_to(masks: Masks, shape: Sequence[int]) -> Masks:
 
 def windows(needed: np.ndarray, extent: int, kernel: int, stride: int, start: int, step: int) -> np.ndarray:
     """Return which inputs the needed outputs of a window reach: output o reads o * stride + start + k * step."""
-    import numpy as np
-
     found = np.zeros(extent, dtype=bool)
     first = np.flatnonzero(needed) * stride + start
     for tap in range(kernel):
@@ -99,7 +91,6 @@ def _group(before: Sequence[int], after: Sequence[int], left: int, right: int) -
 
 
 def _regrouped(masks: Masks, before: Sequence[int]) -> list[np.ndarray] | None:
-    import numpy as np
 
     if not masks or is_whole(masks):
         return list(all_of(before))
