@@ -3,22 +3,28 @@ r"""Run a folder of problems as one suite: each to a checked, timed baseline, on
 kb suite KernelBench/level1 --platform H100_SXM --kernels answers --out suite
 kb suite problems --platform H100_SXM --out suite --simulate     nothing is measured
 kb suite KernelBench/level1 --platform H100_SXM --out suite      no candidates: targets of each problem
+kb suite KernelBench --platform H100_SXM --bounds bounds.md      nothing is run: a time that no answer can beat, each
 
 Candidates are files called as their problem (.py, or .cu with a header), in --kernels, else kernel.py, kernel.cu or a
 solution beside a definition. Results go
 to suite.json; --results also writes the forms of KernelBench, SOL-ExecBench and FlashInfer-Bench. A suite that is run
 again goes on where it stood.
+
+--bounds takes problems with a class Model (KernelBench's form). What is known of them is kept in the cache by content
+and by torch's version: the first run takes minutes, every further product seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 
 from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.cli.kit.columns import legend
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_json, table
+from kopt_kb.packs.problem_sets.bounds.folder import bounds_of
 from kopt_kb.packs.problem_sets.suite import Suite, SuiteOptions, run_suite
 from kopt_kb.packs.problem_sets.suite_results import read_baselines, write_results
 from kopt_kb.quantity.readable import duration, percent
@@ -30,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("folder", metavar="DIR", help="folder with problems in any form (docs/problems.md)")
     parser.add_argument("--platform", metavar="PLATFORM", required=True, help="exact product")
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder of workspaces and results")
+    parser.add_argument("--out", metavar="DIR", help="folder of workspaces and results")
+    text = "write bounds as .json, .csv or .md and run nothing; repeatable"
+    parser.add_argument("--bounds", metavar="FILE", action="append", default=[], help=text)
     parser.add_argument("--kernels", metavar="DIR", help="candidates, each called as its problem")
     parser.add_argument("--framework", metavar="NAME", default="", help="language of the candidates (default: as seen)")
     parser.add_argument("--only", metavar="TEXT", action="append", default=[], help="part of a path; repeatable")
@@ -49,6 +57,11 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.folder)
     if not folder.is_dir():
         raise BadInput("there is no such folder", where=args.folder, fix="name a folder of problems", code="KB110")
+    if args.bounds:
+        return _bounds(args, folder)
+    if not args.out:
+        fix = "name a folder with --out, or a table with --bounds"
+        raise BadInput("--out is missing", where="kb suite", fix=fix, code="KB103")
     words = (*(("--judge", args.judge) if args.judge else ()), *(("--simulate",) if args.simulate else ()))
     options = SuiteOptions(
         platform=args.platform,
@@ -62,9 +75,7 @@ def run(args: argparse.Namespace) -> int:
         run_s=args.problem_s,
         names=tuple(args.only),
     )
-    suite = run_suite(
-        folder, options, open_registry(args), lambda text: print(f"kb: {text}", file=sys.stderr, flush=True)
-    )
+    suite = run_suite(folder, options, open_registry(args), _say)
     written = _results(args, suite, options.out)
     if args.json:
         print_json(suite, args.wiki)
@@ -73,6 +84,21 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(f"wrote {one}" for one in (options.out / "suite.json", *written)))
     judged = [one for one in suite.rows if one.verdict != "no kernel"]
     return ExitCode.FINDING if any(one.verdict != "correct" for one in judged) or suite.left_out else ExitCode.OK
+
+
+def _bounds(args: argparse.Namespace, folder: Path) -> int:
+    """Write tables of bounds; exit 1 where a problem has none."""
+    files = [Path(one) for one in args.bounds]
+    found = bounds_of(folder, open_registry(args).platform(args.platform), files, tuple(args.only), _say)
+    refused = [one for one in found.rows if one.kind == "refused"]
+    if args.json:
+        print_json(found, args.wiki)
+    else:
+        counts = Counter(one.kind for one in found.rows)
+        print(f"{found.platform}: {len(found.rows)} problems; bound by " + ", ".join(
+            f"{kind}: {count}" for kind, count in sorted(counts.items())))  # fmt: skip
+        print("\n".join([*(f"{one.problem}: {one.reason}" for one in refused), *(f"wrote {one}" for one in files)]))
+    return ExitCode.FINDING if refused else ExitCode.OK
 
 
 def _micros(seconds: float | None) -> str:

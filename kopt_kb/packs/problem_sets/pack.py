@@ -45,8 +45,14 @@ PACK = Pack(
             "suite",
             "run a folder of problems: each to a checked, timed baseline, one table",
             "kopt_kb.packs.problem_sets.command",
-            documents=(JsonDocument("suite", "kopt_kb.packs.problem_sets.suite:Suite", is_stored=True),),
-            examples=(CommandExample("suite folder --platform T10 --out suite --simulate", "suite", code=2),),
+            documents=(
+                JsonDocument("suite", "kopt_kb.packs.problem_sets.suite:Suite", is_stored=True),
+                JsonDocument("suite_bounds", "kopt_kb.packs.problem_sets.bounds.bound:BoundTable", is_stored=True),
+            ),
+            examples=(
+                CommandExample("suite folder --platform T10 --out suite --simulate", "suite", code=2),
+                CommandExample("suite folder --platform T10 --bounds bounds.json", "suite_bounds", code=2),
+            ),
         ),
     ),
 )

@@ -125,6 +125,10 @@ class _Dispatch(TorchDispatchMode):
             self.tally.produced.update(_storage(one) for one in _tensors(out) if _storage(one) not in keys)
             self.tally.alive.extend(_tensors(out))
             return
+        if _is_counter_kept(name, inputs, self.tally.produced):
+            return
+        if _is_training_norm(name, args):
+            self.tally.written |= {_storage(one): _touched_bytes(one) for one in args[3:5] if one is not None}
         self.tally.ran[name] += 1
         formula = formula_of(func.overloadpacket)
         if formula is None:
@@ -259,6 +263,19 @@ def _finish(tally: _Tally, result: object) -> TorchCount:
 
 def _tensors(tree: object) -> Iterator[torch.Tensor]:
     return (leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor))
+
+
+def _is_counter_kept(name: str, inputs: Sequence[torch.Tensor], produced: set[int]) -> bool:
+    """Return whether an operation only adds to a number of calls, as batch normalisation keeps one."""
+    if name != "add_" or len(inputs) != 1:
+        return False
+    (counter,) = inputs
+    return counter.ndim == 0 and not counter.dtype.is_floating_point and _storage(counter) not in produced
+
+
+def _is_training_norm(name: str, args: Sequence[Any]) -> bool:
+    """Return whether an operation brings running statistics up to date, its arguments 3 and 4."""
+    return "batch_norm" in name and len(args) > 5 and args[5] is True
 
 
 def _storage(tensor: torch.Tensor) -> int:

@@ -199,3 +199,11 @@ def test_an_unknown_dtype_is_refused():
     """The message lists what is known."""
     with pytest.raises(BadInput, match="unknown dtype 'fp7'"):
         count_torch(torch.neg, ((3,), "fp7"))
+
+
+def test_batch_normalisation_in_training_writes_its_statistics_and_its_counter_is_no_work():
+    norm = torch.nn.BatchNorm1d(8)
+    found = count_torch(norm, ((4, 8), "fp32"))
+    assert dict(found.ran) == {"native_batch_norm": 1}
+    assert found.write_bytes.value == 4 * 8 * 4 + 2 * 8 * 4
+    assert not any(one.dtype == "int32" for one in found.flops)

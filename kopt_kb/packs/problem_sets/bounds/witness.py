@@ -1,0 +1,285 @@
+"""What a problem's results depend on, seen on a smaller problem of the same code, in float64.
+
+Two contents that differ in one element and give different results are a witness that the element is read: no correct
+answer can do without it. Derivatives are such witnesses for all elements at once; where a result has none (an index),
+elements are exchanged row by row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.func import functional_call
+
+from kopt_kb.launch.problems.adapted import tensors_of
+from kopt_kb.packs.problem_sets.bounds.masks import needed_elements
+from kopt_kb.packs.problem_sets.bounds.needed import needs_of
+from kopt_kb.packs.problem_sets.bounds.reduced import reductions
+from kopt_kb.packs.problem_sets.bounds.traced import Traced, built, given_to, traced
+
+if TYPE_CHECKING:
+    from kopt_kb.packs.problem_sets.bounds.masks import Masks
+
+__all__ = ["ResultSeen", "Witness", "witness_of"]
+
+_MOST_DRAWS, _MOST_CALLS = 24, 1200
+_MOST_ELEMENTS = 1 << 27
+_MOST_FLOPS = 2 * 10**10
+_NOISE = 1e-9
+"""Share of the largest derivative, or of the largest result, below which a number is rounding."""
+_ROUNDING = 1e-13
+"""Derivatives this small beside results over contents are rounding in float64 too: a constant result has no others."""
+
+_LEAST_SCALE = 1e-3
+"""Results smaller than this are taken for differences of larger numbers, with the rounding of those."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSeen:
+    """A result over several contents: the share of its elements that vary, and axes along which all are equal."""
+
+    varying: float
+    repeated: frozenset[int]
+
+
+@dataclass(slots=True)
+class Witness:
+    """What was seen.
+
+    Attributes:
+        how: How the problem was made smaller.
+        read: Inputs and weights of which every row of every axis that the code needs was seen to matter.
+        partly: Of the others, the share of the rows that was seen.
+        results: Of each result.
+        draws: Contents that were tried.
+    """
+
+    how: str
+    read: set[str] = field(default_factory=set)
+    partly: dict[str, float] = field(default_factory=dict)
+    results: tuple[ResultSeen, ...] = ()
+    draws: int = 0
+
+
+def witness_of(text: str, where: str, seconds: float) -> Witness | None:
+    """Return what the smallest version of a problem that runs shows; None where none runs in that time.
+
+    Args:
+        text: The problem's file.
+        where: Its name.
+        seconds: After which no further draw is made.
+    """
+    for how, module in reductions(text, where):
+        try:
+            found = traced(module)
+            if _elements(found) > _MOST_ELEMENTS or _flops(found) > _MOST_FLOPS:
+                continue
+            return _seen(module, found, how, time.monotonic() + seconds)
+        except Exception:  # noqa: BLE001, S112 - extents that do not fit each other: the next larger ones may
+            continue
+    return None
+
+
+def _elements(found: Traced) -> int:
+    return sum(one.meta["val"].numel() for one in found.graph.nodes if isinstance(one.meta.get("val"), torch.Tensor))
+
+
+def _flops(found: Traced) -> int:
+    total = 0
+    for node in found.graph.nodes:
+        name = getattr(getattr(node.target, "overloadpacket", None), "__name__", "")
+        if name in {"convolution", "mm", "bmm", "addmm"}:
+            kernel = node.args[1].meta["val"] if name != "addmm" else node.args[2].meta["val"]
+            is_transposed = name == "convolution" and node.args[6]
+            inner = kernel.numel() // kernel.shape[0] if name == "convolution" else kernel.shape[-2]
+            total += 2 * (node.args[0] if is_transposed else node).meta["val"].numel() * int(inner)
+    return total
+
+
+@dataclass(slots=True)
+class _Run:
+    """The model in float64 with its state and inputs of one draw."""
+
+    model: Any
+    state: dict[str, torch.Tensor]
+    arguments: list[Any]
+
+    def result(self, state: dict[str, torch.Tensor], arguments: list[Any]) -> tuple[Any, ...]:
+        torch.manual_seed(7)  # what the model draws itself is the same in every call
+        kept = {name: one.clone() if name in self.buffers else one for name, one in state.items()}
+        return tensors_of(functional_call(self.model, kept, tuple(arguments)))
+
+    @property
+    def buffers(self) -> set[str]:
+        return {name for name, _ in self.model.named_buffers()}
+
+
+def _seen(module: ModuleType, found: Traced, how: str, until: float) -> Witness:
+    torch.manual_seed(0)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = built(module).double()
+        state = {name: _wide(one) for name, (_, one) in given_to(model).items()}
+        run = _Run(model, state, [])
+        needs, _ = needs_of(found)
+        wanted = {one.name: needs.get(one.node) for one in found.given}
+        seen = {one.name: torch.zeros(tuple(one.tensor.shape), dtype=torch.bool) for one in found.given}
+        witness = Witness(how)
+        results: list[list[Any]] = []
+        for draw in range(_MOST_DRAWS):
+            torch.manual_seed(1000 + draw)
+            run.arguments = [_contents(one, draw) for one in module.get_inputs()]
+            results.append(_derivatives(run, seen, weights=False))
+            _derivatives(run, seen, weights=True)
+            witness.draws = draw + 1
+            is_late = draw >= 1 and time.monotonic() > until
+            if is_late or (draw >= 3 and _is_settled(seen, wanted, results)):
+                break
+        _exchanged(run, module, seen, wanted, until)
+    finally:
+        torch.set_default_dtype(before)
+    for name, masks in wanted.items():
+        share = _covered(seen[name], masks)
+        if share == 1 and needed_elements(masks):
+            witness.read.add(name)
+        else:
+            witness.partly[name] = share
+    witness.results = tuple(_result(list(each)) for each in zip(*results, strict=True))
+    return witness
+
+
+def _is_settled(seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], results: list[list[Any]]) -> bool:
+    """Return whether more draws can show no more."""
+    if any(_covered(seen[name], masks) != 1 for name, masks in wanted.items()):
+        return False
+    return all(_result(list(each)).varying == 1 for each in zip(*results, strict=True))
+
+
+def _wide(tensor: Any) -> Any:
+    return tensor.double() if tensor.is_floating_point() else tensor
+
+
+def _contents(one: Any, draw: int) -> Any:
+    """Return an argument in float64: as drawn, then with normal factors, which keep zeros where they are."""
+    if not isinstance(one, torch.Tensor):
+        return one
+    if not one.is_floating_point():
+        return one
+    wide = one.double()
+    if draw % 4 == 3:  # magnitudes near 1: long products neither vanish nor grow
+        return torch.where(wide == 0, wide, torch.randn_like(wide).sign() * (0.05 * torch.randn_like(wide)).exp())
+    return wide if draw == 0 else wide * torch.randn_like(wide) * (1.0, 1.0, 4.0)[draw % 4]
+
+
+def _derivatives(run: _Run, seen: dict[str, torch.Tensor], *, weights: bool) -> list[Any]:
+    """Mark what the results' derivatives show; of weights those on other values than the file's own."""
+    state = {name: _moved(one) if weights else one for name, one in run.state.items()}
+    kept = run.buffers
+    state = {
+        name: one.clone().requires_grad_(weights and name not in kept and one.is_floating_point())
+        for name, one in state.items()
+    }
+    arguments = [
+        one.clone().requires_grad_(one.is_floating_point() and not weights) if isinstance(one, torch.Tensor) else one
+        for one in run.arguments
+    ]
+    outputs = run.result(state, arguments)
+    asked = {name: one for name, one in state.items() if one.requires_grad}
+    asked |= {
+        f"input{at}": one for at, one in enumerate(arguments) if isinstance(one, torch.Tensor) and one.requires_grad
+    }
+    ends = [one for one in outputs if one.requires_grad]
+    if not asked or not ends:
+        return [one.detach() for one in outputs]
+    total = sum((one.nan_to_num(0, 0, 0) * torch.randn(one.shape)).sum() for one in ends)
+    found = torch.autograd.grad(total, list(asked.values()), allow_unused=True)
+    largest = max(float(one.detach().nan_to_num(0, 0, 0).abs().max()) for one in ends if one.numel())
+    for (name, tensor), slope in zip(asked.items(), found, strict=True):
+        if slope is not None and tensor.numel():
+            size = slope.nan_to_num(0, 0, 0).abs()
+            reach = float(tensor.detach().abs().max()) or 1.0
+            least = max(_NOISE * float(size.max()), _ROUNDING * max(largest, _LEAST_SCALE) / max(reach, _LEAST_SCALE))
+            seen[name] |= size > least
+    return [one.detach() for one in outputs]
+
+
+def _moved(tensor: Any) -> Any:
+    if not tensor.is_floating_point():
+        return tensor
+    return tensor + 0.1 * torch.rand_like(tensor) * (tensor.abs() + 0.5)
+
+
+def _covered(seen: Any, masks: Any) -> float:
+    """Return the least share, over the axes, of needed rows in which an element was seen to matter."""
+    if masks is None or not needed_elements(masks):
+        return 0.0
+    if seen.ndim == 0:
+        return float(seen)
+    shares = []
+    for axis, mask in enumerate(masks):
+        others = [at for at in range(seen.ndim) if at != axis]
+        rows = seen.any(dim=others) if others else seen
+        wanted = torch.from_numpy(mask)
+        shares.append(float((rows & wanted).sum()) / max(int(wanted.sum()), 1))
+    return min(shares)
+
+
+def _exchanged(
+    run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], until: float
+) -> None:
+    """Exchange rows of inputs that no derivative reached, and mark those that change a result."""
+    calls = 0
+    with torch.no_grad():
+        base = run.result(run.state, run.arguments)
+        torch.manual_seed(999)
+        others = [_contents(one, 1) for one in module.get_inputs()]
+        for at, one in enumerate(run.arguments):
+            name = f"input{at}"
+            if not isinstance(one, torch.Tensor) or _covered(seen[name], wanted[name]) == 1:
+                continue
+            for place in _rows(one):
+                calls += 1
+                if calls > _MOST_CALLS or time.monotonic() > until:
+                    return
+                changed = one.clone()
+                changed[place] = others[at][place]
+                arguments = [changed if each is one else each for each in run.arguments]
+                if _differ(base, run.result(run.state, arguments)):
+                    seen[name][place] = True
+
+
+def _rows(tensor: Any) -> Iterator[tuple[Any, ...]]:
+    if tensor.ndim == 0:
+        yield ()
+    for axis in range(tensor.ndim):
+        for at in range(tensor.shape[axis]):
+            yield (*[slice(None)] * axis, at)
+
+
+def _differ(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    return any(bool(_apart(left, right).any()) for left, right in zip(one, two, strict=True))
+
+
+def _apart(one: Any, two: Any) -> Any:
+    if not one.is_floating_point():
+        return one != two
+    left, right = one.nan_to_num(0, 0, 0), two.nan_to_num(0, 0, 0)
+    scale = max(float(left.abs().max()) if left.numel() else 0.0, _LEAST_SCALE)
+    return (left - right).abs() > (_NOISE * torch.maximum(left.abs(), right.abs())).clamp(min=_ROUNDING * scale)
+
+
+def _result(draws: list[Any]) -> ResultSeen:
+    first = draws[0]
+    varying = torch.zeros(first.shape, dtype=torch.bool)
+    repeated = {axis for axis in range(first.ndim) if first.shape[axis] > 1}
+    for one in draws:
+        varying |= _apart(first, one)
+        repeated -= {axis for axis in repeated if not bool((one == one.narrow(axis, 0, 1)).all())}
+    share = float(varying.sum()) / max(varying.numel(), 1)
+    return ResultSeen(share, frozenset(repeated))
