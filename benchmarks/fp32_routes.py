@@ -51,7 +51,7 @@ def parts(dtype: str, pairs: str) -> str:
     """
     scaled = dtype == FP16
     lines = SCALED.format(most=1.0) if scaled else "        a_r = a\n        b_r = b\n"
-    for at in range(1 + max(int(one) for pair in pairs.split() for one in pair)):
+    for at in range(1 + max(int(one) for pair in pairs.split() for one in tuple(pair))):
         lines += PART.format(n="a", i=at, t=dtype) + PART.format(n="b", i=at, t=dtype)
     end = " * (a_s * b_s)" if scaled else ""
     return lines + "".join(f"        acc += tl.dot(a_{i}, b_{j}){end}\n" for i, j in pairs.split())

@@ -21,7 +21,8 @@ __all__ = ["BoundTable", "ProblemBound", "bound_of", "table_of"]
 
 Kind = Literal["products", "bytes", "none", "refused"]
 _NARROW = "fp8"
-"""Storage type that products inside a problem are given: the tolerance of the result says nothing of theirs."""
+"""Storage type that products are given: errors of inputs of one sign average out over K, so that a check of 1e-4 may
+pass operands of few bits, and inside a problem the tolerance of the result says nothing of the product's."""
 _CACHES = ("llc_capacity", "l2_capacity")
 
 
@@ -233,21 +234,19 @@ def _products(facts: ProblemFacts, platform: Platform) -> tuple[Fraction, list[s
             basis.append(f"product {shape} not counted: {one.left_out}")
             continue
         floor = compute_floor(_work(one), platform)
-        if floor is None:
-            basis.append(f"product {shape} not counted: no rate of a route is known")
+        if floor.seconds is None:
+            basis.append(f"product {shape} not counted: {floor.route}")
             continue
         total += one.times * floor.seconds
         cited += floor.citations
-        inside = "" if one.is_whole else f", as {_NARROW}: inside the problem the tolerance says nothing of it"
-        basis.append(f"{one.times} x product {shape}: {floor.route}{inside}")
+        basis.append(f"{one.times} x product {shape}: {floor.route}")
     return total, basis, tuple(cited)
 
 
 def _work(one: ProductFact) -> Work:
     batch, m, n, k = one.shape
-    bits = dtype_of(one.dtype).bits
-    dtype = one.dtype if one.is_whole or bits <= dtype_of(_NARROW).bits else _NARROW
-    return work("batched_gemm", (batch, m, n, k), dtype)
+    narrow = dtype_of(one.dtype).bits <= dtype_of(_NARROW).bits
+    return work("batched_gemm", (batch, m, n, k), one.dtype if narrow else _NARROW)
 
 
 def _said(facts: ProblemFacts) -> list[str]:

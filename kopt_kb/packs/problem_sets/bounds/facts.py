@@ -55,14 +55,12 @@ class ProductFact(Wire):
         shape: Batch, m, n, k.
         dtype: Type of its operands.
         times: How often it is computed.
-        is_whole: Whether the product of two inputs is the result itself, so that the result's tolerance is its own.
         left_out: Why it has no least time of its own; empty where it has one.
     """
 
     shape: tuple[int, int, int, int]
     dtype: str
     times: int
-    is_whole: bool
     left_out: str = ""
 
 

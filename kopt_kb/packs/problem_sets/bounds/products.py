@@ -63,17 +63,16 @@ def products_of(found: Traced, live: frozenset[str]) -> tuple[ProductFact, ...]:
         left, right = node.args[1:3] if _name(node) in {"addmm", "baddbmm"} else node.args[:2]
         one = _Found(node, left, right)
         reason = _operands_fail(one, inputs_below, sources, dense) or _result_fails(node, set(found.results))
-        is_whole = not reason and _is_view_of(left, dense) and _is_view_of(right, dense) and _is_result(node, found)
-        fact = _fact(one, is_whole=is_whole, left_out=reason)
+        fact = _fact(one, left_out=reason)
         tally[fact] = tally.get(fact, 0) + 1
-    return tuple(ProductFact(one.shape, one.dtype, times, one.is_whole, one.left_out) for one, times in tally.items())
+    return tuple(ProductFact(one.shape, one.dtype, times, one.left_out) for one, times in tally.items())
 
 
-def _fact(one: _Found, *, is_whole: bool, left_out: str) -> ProductFact:
+def _fact(one: _Found, *, left_out: str) -> ProductFact:
     (left,), (right,) = tensors_of_node(one.left), tensors_of_node(one.right)
     batch = prod(map(int, left.shape[:-2]))
     shape = (batch, int(left.shape[-2]), int(right.shape[-1]), int(left.shape[-1]))
-    return ProductFact(shape, storage_name(left.dtype), 1, is_whole, left_out)
+    return ProductFact(shape, storage_name(left.dtype), 1, left_out)
 
 
 def _name(node: Any) -> str:
@@ -133,12 +132,6 @@ def _roots(node: Any) -> Iterator[Any]:
             yield one
 
 
-def _is_view_of(node: Any, dense: set[Any]) -> bool:
-    while _name(node) in _VIEWS:
-        node = node.args[0]
-    return node in dense
-
-
 # ---- results ---------------------------------------------------------------------------------------
 
 
@@ -187,13 +180,3 @@ def _is_contraction(node: Any) -> bool:
 
 def _is_pointwise(node: Any) -> bool:
     return torch.Tag.pointwise in getattr(node.target, "tags", ()) or _name(node) in {"hardswish", "hardtanh"}
-
-
-def _is_result(node: Any, found: Traced) -> bool:
-    one = node
-    while one not in found.results:
-        (user, *others) = one.users or (None,)
-        if others or user is None or _name(user) not in _VIEWS:
-            return False
-        one = user
-    return True

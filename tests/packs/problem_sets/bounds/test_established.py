@@ -130,10 +130,10 @@ def test_a_product_counts_only_where_no_shorter_way_is_known(tmp_path, forward, 
     assert facts.products[0].shape[1:] in {(64, 48, 48), (48, 48, 48), (64, 64, 48)}
 
 
-def test_a_product_of_two_inputs_is_the_whole_problem(tmp_path):
+def test_a_product_of_two_inputs_counts(tmp_path):
     facts = _facts(tmp_path, "torch.matmul(x, y)", "torch.rand(batch_size, width), torch.rand(width, width)",
                    arguments=", y")  # fmt: skip
-    assert [(one.shape, one.is_whole) for one in facts.products] == [((1, 64, 48, 48), True)]
+    assert [(one.shape, one.left_out) for one in facts.products] == [((1, 64, 48, 48), "")]
 
 
 def test_work_is_split_by_operation(tmp_path):
