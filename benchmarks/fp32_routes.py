@@ -51,10 +51,10 @@ def parts(dtype: str, pairs: str) -> str:
     """
     scaled = dtype == FP16
     lines = SCALED.format(most=1.0) if scaled else "        a_r = a\n        b_r = b\n"
-    for at in range(1 + max(int(one) for pair in pairs.split() for one in tuple(pair))):
+    for at in range(1 + max(int(one) for pair in pairs.split() for one in pair)):
         lines += PART.format(n="a", i=at, t=dtype) + PART.format(n="b", i=at, t=dtype)
     end = " * (a_s * b_s)" if scaled else ""
-    return lines + "".join(f"        acc += tl.dot(a_{i}, b_{j}){end}\n" for i, j in pairs.split())
+    return lines + "".join(f"        acc += tl.dot(a_{one[0]}, b_{one[1]}){end}\n" for one in pairs.split())
 
 
 def slices(count: int) -> str:

@@ -242,9 +242,7 @@ class RoundWork:
             kernel = current.submitted[current.name].blob
             return self._read(state, result, kernel, current.name, is_new=not current.profiles)
 
-        times = partial(current.times, current.name)
-        framework = state.task.framework
-        options = self.options
+        options, times = self.options, partial(current.times, current.name)
         lint = self._lint(state, current)
         flush = self.settings.flush_bytes
         cold = options.project is None and (not flush or flush >= cache_bytes(state))
@@ -255,7 +253,8 @@ class RoundWork:
             return state.files_of(incumbent), state.files_of(source)
 
         return GateContext(
-            source, state, state.simulated, run, times, evidence, judge, framework, cold, lint, current, files,
+            source, state, state.simulated, run, times, evidence, judge, state.task.framework, cold, lint,
+            current, files,
             partial(executed_floors, state, options, source),
         )  # fmt: skip
 
