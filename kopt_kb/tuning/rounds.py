@@ -243,8 +243,7 @@ class RoundWork:
             return self._read(state, result, kernel, current.name, is_new=not current.profiles)
 
         options, times = self.options, partial(current.times, current.name)
-        lint = self._lint(state, current)
-        flush = self.settings.flush_bytes
+        lint, flush = self._lint(state, current), self.settings.flush_bytes
         cold = options.project is None and (not flush or flush >= cache_bytes(state))
         judge = partial(self._resources, current, options.resources) if options.resources is not None else None
 
@@ -252,10 +251,10 @@ class RoundWork:
             incumbent = self.session.store.get(current.incumbent)
             return state.files_of(incumbent), state.files_of(source)
 
+        executed = partial(executed_floors, state, options, source)
         return GateContext(
-            source, state, state.simulated, run, times, evidence, judge, state.task.framework, cold, lint,
-            current, files,
-            partial(executed_floors, state, options, source),
+            source, state, state.simulated, run, times, evidence, judge, state.task.framework, cold, lint, current, files,
+            executed,
         )  # fmt: skip
 
     def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
