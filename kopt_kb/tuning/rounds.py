@@ -253,8 +253,8 @@ class RoundWork:
 
         executed = partial(executed_floors, state, options, source)
         return GateContext(
-            source, state, state.simulated, run, times, evidence, judge, state.task.framework, cold, lint, current, files,
-            executed,
+            source, state, state.simulated, run, times, evidence, judge, state.task.framework, cold, lint, current,
+            files, executed,
         )  # fmt: skip
 
     def _lint(self, state: WorkspaceState, current: Round) -> Callable[[bytes], GateResult] | None:
