@@ -121,6 +121,9 @@ def run_launcher(
         records: Shape of the problem → its record.
         right: Returns the record of another shape where the launcher makes one there and the judge finds it right.
         runners: Who runs launchers.
+
+    Raises:
+        TimeoutError: It is not over within the job's seconds.
     """
     if has_header("", job.candidate):
         return LauncherRun("no", reason="the file's header is the launch: no launcher of its own runs", is_own=False)
@@ -167,5 +170,7 @@ def _ran(job: Job, expected: Mapping[str, ExpectedRun], by: Executor) -> Launche
     outcome = by.run(replace(job, body=replace(job.body, expected=expected, trials=None)), lambda *_: None)
     if isinstance(outcome.result, LauncherRun | Unable):
         return outcome.result
+    if outcome.outcome == "hang":  # the job's seconds are over: its own outcome, and no word on the launcher
+        raise TimeoutError("the launcher's run is not over in time")
     last = outcome.printed.strip().splitlines()[-1:] or [""]
     return Unable(unavailable=f"its judge ended with {outcome.outcome}: {last[0][:200]}".rstrip(": "))

@@ -27,14 +27,14 @@ class Runner:
     name, simulated = "runner", False
     trust: Any = "isolated"
 
-    def __init__(self, answer: LauncherRun | Unable | None) -> None:
-        self.answer, self.asked = answer, list[Mapping[str, ExpectedRun]]()
+    def __init__(self, answer: LauncherRun | Unable | None, ended: Any = "crash") -> None:
+        self.answer, self.ended, self.asked = answer, ended, list[Mapping[str, ExpectedRun]]()
 
     def run(self, job: Job, started: Any) -> Outcome:
         """Return the answer."""
         started(("runner",), 1, None)
         self.asked.append(job.body.expected)
-        return Outcome("ok" if self.answer else "hang", 0, None, 0.0, "the last line", self.answer)
+        return Outcome("ok" if self.answer else self.ended, 0, None, 0.0, "the last line", self.answer)
 
     def close(self) -> None:
         """Keep nothing."""
@@ -102,11 +102,17 @@ def test_a_wrong_result_counts_where_a_record_is_of_the_shape(shape: str, proble
     assert (found.outcome, found.problem, found.reason) == ("no", problem, reason)
 
 
+def test_a_run_that_is_cut_off_says_nothing_of_the_launcher() -> None:
+    """It is the job that was not over in time: the seconds of its call may have ended it."""
+    with pytest.raises(TimeoutError):
+        ran(Runner(None, "hang"))
+
+
 @pytest.mark.parametrize(
     ("gpu", "interpreter", "reason"),
     [
         (Runner(Unable(unavailable="the reference does not fit")), Runner(None), "the reference does not fit"),
-        (Runner(None), Runner(None), "its judge ended with hang: the last line"),
+        (Runner(None), Runner(None), "its judge ended with crash: the last line"),
         (Runner(Unable(missing="no GPU")), None, "no GPU"),
         (None, None, "nobody here runs launchers"),
     ],
