@@ -139,7 +139,16 @@ class FakeDriver:
     ) -> None:  # fmt: skip
         self.world = world or World()
         self.forged, self.unkept = forged, unkept
-        self._facts = Device("Fake GPU", f"{next(self._ids):032x}", 4096, 1 << 34, 13000, probe, True, ipc)
+        self._facts = Device(
+            "Fake GPU",
+            f"{0x9B5B6CB994BD4CB98CA6285D5677A590 + next(self._ids):032x}",
+            4096,
+            1 << 34,
+            13000,
+            probe,
+            True,
+            ipc,
+        )
         self.memory: dict[int, bytearray] = {}
         self._bases: list[int] = []
         self._next = 1 << 20

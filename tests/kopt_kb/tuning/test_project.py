@@ -266,7 +266,9 @@ def test_killed_in_a_benchmark_it_leaves_no_process_and_resumes(
     # another program sees the machine that there is, so this one has to see it too
     monkeypatch.setattr("kopt_kb.launch.project.executor.host_environment", host_environment)
     slow = project_root / "benchmark" / "bench_gemm.py"
-    marker = tmp_path / "pid"
+    marker = tmp_path / "seen" / "pid"
+    marker.parent.mkdir()
+    monkeypatch.setenv("KOPT_READABLE", str(marker.parent))
     wait = f"import os, time\nif not os.path.exists({str(marker)!r}):\n    time.sleep(6000)\n"
     slow.write_text(slow.read_text().replace("import argparse\n", f"import argparse\n{wait}", 1))
     workspace = make_project()

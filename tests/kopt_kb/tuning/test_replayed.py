@@ -118,6 +118,11 @@ def test_without_a_profiler_the_loop_goes_on(
     assert audit(workspace.layout.root, registry).findings == ()
 
 
+def _codes(workspace: Workspace, registry: Registry) -> list[str]:
+    """Return the codes of an audit's findings."""
+    return [one.code for one in audit(workspace.layout.root, registry).findings]
+
+
 @pytest.mark.parametrize("kind", ["check", "timing", "evidence"])
 def test_a_budget_bounds_every_step(
     replayed: MakeReplayed, replaying: Any, workspace: Workspace, kind: str, ncu: ModuleType, registry: Registry,
@@ -140,7 +145,7 @@ def test_a_budget_bounds_every_step(
         executor.takes_s.clear()
         assert campaign.run().stop.reason == "exhausted"
         assert campaign.state().rounds[-1].accepted
-    assert audit(workspace.layout.root, registry).findings == ()
+    assert set(_codes(workspace, registry)) <= {"times"}  # its seconds are invented
 
 
 def test_no_profile_is_begun_that_the_budget_would_end(
@@ -159,7 +164,7 @@ def test_no_profile_is_begun_that_the_budget_would_end(
         assert last.accepted
         assert last.gates["evidence"].reason.startswith("a profile took 3600.0 s before, the call has ")
     assert executor.asked.count("evidence") == 1
-    assert audit(workspace.layout.root, registry).findings == ()
+    assert set(_codes(workspace, registry)) <= {"times"}  # its seconds are invented
 
 
 def test_a_first_profile_is_left_out_of_a_short_call(replayed: MakeReplayed, replaying: Any, ncu: ModuleType) -> None:
@@ -319,7 +324,7 @@ def test_a_proposer_asks_for_evidence(
     assert "asking asks for evidence: v0 was profiled on 1024x512 already" in said
     assert state.stopped is not None and state.stopped.reason == "exhausted"
     assert (workspace.layout.profiles / "v0_1024x512.csv").is_file()
-    assert audit(workspace.layout.root, registry).findings == ()
+    assert set(_codes(workspace, registry)) <= {"times"}  # its seconds are invented
 
 
 def test_evidence_that_can_not_be_had_is_tried_once(replayed: MakeReplayed, replaying: Any) -> None:

@@ -159,6 +159,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "run": "r1",
         "environment": 4,
         "trust": "reported",
+        "source": {"state": "bound", "reason": None, "detail": ""},
     },
     "decided": {
         "round": 1,
@@ -169,6 +170,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "measured": ["m1"],
         "refutes": [],
         "trust": "replayed",
+        "source": {"state": "unbound", "reason": "differs", "detail": "in .text"},
     },
     "launcher_confirmed": {
         "version": 1,
@@ -178,6 +180,15 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "contents": [{"shape": "8192x4096", "trial": "random", "seed": 7, "is_new": False}],
         "launches": {"8192x4096": 1},
         "interval": {"8192x4096": {"median_s": 2e-5, "least_s": 1e-5, "most_s": 3e-5, "host_s": 1e-5, "call_s": 2e-5}},
+    },
+    "record_bound": {
+        "code": BLOB,
+        "run": "r1",
+        "kernel": "Triton rms_norm",
+        "outcome": {"state": "bound", "reason": None, "detail": ""},
+        "files": {"kernel.py": "a" * 64},
+        "options": {"enable_fp_fusion": True},
+        "versions": {"triton": "3.6.0"},
     },
     "snapshot_taken": {"version": 1, "blob": BLOB, "commit": None},
     "memory_masked": {"versions": [1, 2], "reason": "restart", "seed": 3},

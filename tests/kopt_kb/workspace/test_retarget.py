@@ -40,7 +40,7 @@ def test_another_factor(workspace, registry):
     assert ">= 1.5 TB/s" in readme and f"Set by event {done.event.seq} (ann): agreed." in readme
     report = audit(workspace.layout.root, registry)
     assert report.clean
-    assert [one.code for one in report.notes] == ["set-by"]
+    assert [one.code for one in report.notes] == ["set-by", "other-wiki"]
     assert "set by ann" in report.notes[0].message
 
 

@@ -42,7 +42,7 @@ def test_a_moved_row_is_a_note(workspace: Workspace, wiki_root: Path, product: P
     edit(product, "# Test 10\n", "# Test 10\n\nMore text.\n")
     report = run(workspace, wiki_root)
     assert report.clean
-    assert {one.code for one in report.notes} == {"moved"}
+    assert {one.code for one in report.notes} == {"moved", "other-wiki"}
 
 
 @pytest.mark.core

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import WireError, canonical, plain
+from kopt_kb.launch.record.source import BEFORE
 from kopt_kb.workspace.journal.events import (
     VERSION,
     Event,
@@ -25,13 +26,13 @@ from kopt_kb.workspace.journal.events import (
 CONTRACT_KINDS = """
 workspace_created specs_registered target_set environment_recorded bench_started noise_measured profile_read note_added
 round_started hypothesis_stated candidate_submitted run_started run_finished gate_judged measured decided
-snapshot_taken launcher_confirmed memory_masked memory_unmasked memory_noted file_adopted resumed campaign_confirmed campaign_named plan_made tips_read proposal_made
+snapshot_taken launcher_confirmed record_bound memory_masked memory_unmasked memory_noted file_adopted resumed campaign_confirmed campaign_named plan_made tips_read proposal_made
 project_protected project_frozen level_chosen blocked stopped gap_accounted category_chosen review_held opportunity reachable_measured
 """
 
 LATER = {
     ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
-    ("decided", "trust"): "unstated", ("decided", "launcher"): "", ("profile_read", "name"): "",
+    ("decided", "trust"): "unstated", ("decided", "launcher"): "", ("decided", "source"): BEFORE, ("measured", "source"): BEFORE, ("profile_read", "name"): "",
     ("run_finished", "records"): (), ("workspace_created", "kernel_test"): None, ("candidate_submitted", "plan"): None,
     ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
 }  # fmt: skip
