@@ -62,8 +62,12 @@ class Ruling:
         return min(levels, key=LEVELS.index, default=self.session.executor.trust)
 
     def source_of(self, current: Round) -> CodeSource:
-        """Return whether the code objects of a round's candidate come from its source, as its last answers say."""
-        runs = [run for run in current.runs.values() if run.finished is not None]
+        """Return whether the code objects of a round's candidate come from its source, as its last answers say.
+
+        Probes of what the machine reaches and profiles that somebody asks for may run within a round and are not its own.
+        """
+        finished = [run for run in current.runs.values() if run.finished is not None]
+        runs = [run for run in finished if run.started.candidate.partition(".")[0] == current.name]
         answers = [self.session.recall(run).result for run in runs if run.started.gate in {"check", "timing"}]
         basis = [one.basis for one in answers if isinstance(one, Check | Timing) and one.basis is not None]
         return least_bound(one.source_of("candidate") for one in basis)

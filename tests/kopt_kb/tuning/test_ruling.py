@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from kopt_kb.launch.candidate.answers import Trust
+from kopt_kb.launch.candidate.answers import AnswerBasis, Timing, Trust
+from kopt_kb.launch.record.source import CodeSource
 from kopt_kb.tuning.decision import GateResult
 from kopt_kb.tuning.policy import policy_named
 from kopt_kb.tuning.ruling import Ruling, timed_name
-from kopt_kb.workspace.journal.round_events import Measured
-from kopt_kb.workspace.rounds import Round
+from kopt_kb.workspace.journal.round_events import Measured, RunFinished, RunStarted
+from kopt_kb.workspace.rounds import ChildRun, Round
 
 T = "2026-01-01T00:00:00.000000Z"
 
@@ -52,3 +53,25 @@ def test_a_failed_gate_decides_before_any_time_is_looked_at() -> None:
         decided = ruling().decide(state, Round(1, T), gates)
         assert decided.decision == decision
     assert ruling().decide(state, Round(1, T), [GateResult("build", "fail", "why")]).rule == "gate build"
+
+
+def test_a_probe_that_runs_within_a_round_says_nothing_of_its_source() -> None:
+    """What a library launches is bound to no file; the candidate's own answers are."""
+    bound, unbound = CodeSource("bound", None), CodeSource("unbound", "outside", "a library")
+    answers = {"v1": bound, "v1.quick": bound, "reach-5-library": unbound, "asked-v1-8x8": unbound, "v10": unbound}
+    runs = {
+        f"{name}.timing.1": ChildRun(
+            RunStarted(f"{name}.timing.1", name, "timing", 1, (), {}, 1, None),
+            RunFinished(f"{name}.timing.1", "ok", 0, None, 0.1, None),
+        )
+        for name in answers
+    }
+    session = SimpleNamespace(
+        recall=lambda run: SimpleNamespace(
+            result=Timing({}, basis=AnswerBasis("replayed", bound={"candidate": answers[run.started.candidate]}))
+        )
+    )
+    held = Ruling(cast("Any", session), policy_named("gpu-wiki"))
+    assert held.source_of(Round(1, T, runs=runs)) == bound
+    answers["v1.quick"] = unbound
+    assert held.source_of(Round(1, T, runs=runs)) == unbound
