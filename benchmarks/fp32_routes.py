@@ -8,8 +8,9 @@ fp16; one, two or three slices of int8) is the baseline of a workspace of its ow
 --budget-rounds 0`, `kb audit`. A line a route and tolerance, written as soon as it is known: the words of its gates,
 its time, the recorded floor, and what was expected of its error.
 Expected: a route is accepted exactly where its error is within the tolerance on every trial of the check (`EXPECTED`,
-of the same kernels in Triton's interpreter: `TRITON_INTERPRET=1 python benchmarks/fp32_routes.py --emulate`), refused
-by the correctness gate alone elsewhere, and none is refused for its time or its code. The last line names honest routes
+of the same kernels in Triton's interpreter: `TRITON_INTERPRET=1 python benchmarks/fp32_routes.py --emulate`; one bf16
+product at 0.01 is refused there, where bf16 is cut off and not rounded, and expected to be accepted), refused by the
+correctness gate alone elsewhere, and none is refused for its time or its code. The last line names honest routes
 that were refused: none.
 """
 

@@ -3,7 +3,7 @@
 python benchmarks/problem_bounds.py TABLE.json
 
 The problems were drawn before the rule was written (random.Random(20261123).sample of the 250 sorted paths, 40; these
-are the first 20 looked at), and not looked at until it was. Each line is worked out from the problem's file alone:
+are 20 of them, chosen by hand), and not looked at until it was. Each line is worked out from the problem's file alone:
 elements that must be read and written, and operations of a product. TABLE.json is what the command wrote.
 """
 
