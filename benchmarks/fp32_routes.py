@@ -9,8 +9,8 @@ fp16; one, two or three slices of int8) is the baseline of a workspace of its ow
 its time, the recorded floor, and what was expected of its error.
 Expected: a route is accepted exactly where its error is within the tolerance on every trial of the check (`EXPECTED`,
 of the same kernels in Triton's interpreter: `TRITON_INTERPRET=1 python benchmarks/fp32_routes.py --emulate`; one bf16
-product at 0.01 is refused there, where bf16 is cut off and not rounded, and expected to be accepted), refused by the
-correctness gate alone elsewhere, and none is refused for its time or its code. The last line names honest routes
+product at 0.01 is refused there by one element (0.0115) and was accepted on an H200), refused by the correctness gate
+alone elsewhere, and none is refused for its time or its code. The last line names honest routes
 that were refused: none.
 """
 
