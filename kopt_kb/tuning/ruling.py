@@ -64,7 +64,7 @@ class Ruling:
     def source_of(self, current: Round) -> CodeSource:
         """Return whether the code objects of a round's candidate come from its source, as its last answers say.
 
-        Probes of what the machine reaches and profiles that somebody asks for may run within a round and are not its own.
+        Probes of what the machine reaches and profiles that somebody asks for may run within a round too.
         """
         finished = [run for run in current.runs.values() if run.finished is not None]
         runs = [run for run in finished if run.started.candidate.partition(".")[0] == current.name]
