@@ -39,9 +39,10 @@ def floor_findings(
         if isinstance(one.data, GateJudged) and one.data.gate == "roofline" and one.data.result == "fail"
     }
     problem, known = state.problem, dict[tuple[Problem, str, str], float]()
+    is_changed = any("problem" in one.data.work for one in events if isinstance(one.data, TargetSet))
     for event in events:
         data = event.data
-        if isinstance(data, WorkspaceCreated):
+        if isinstance(data, WorkspaceCreated) and is_changed:
             problem = recorded_problem(data.problem)
         elif isinstance(data, TargetSet):
             changed = data.work.get("problem")
