@@ -218,8 +218,8 @@ def test_start_ticks_of_a_running_process_and_of_one_that_is_gone() -> None:
 def test_children_are_started_here_alone(repo_root: Path) -> None:
     """Nothing else in the package starts a process; what is planted is found.
 
-    Two programs that were started there fork: a warm maker and a cage, neither of which holds a journal or a lock. A
-    third file names multiprocessing to put a stand-in in its place while a candidate is imported, a fourth holds the
+    Three programs that were started there fork: a warm maker, a cage and a tracer of problems, none of which holds a
+    journal or a lock. Another file names multiprocessing to put a stand-in in its place while a candidate is imported, one more holds the
     text of a script that a user runs.
     """
     starts = re.compile(r"\b(Popen|check_output|check_call|system|popen|fork|forkpty|posix_spawnp?|spawn[lv]p?e?)\(")
@@ -238,5 +238,6 @@ def test_children_are_started_here_alone(repo_root: Path) -> None:
         "kopt_kb/sandbox/caged.py",
         "kopt_kb/launch/compile/device.py",
         "kopt_kb/packs/memory_form/manifest.py",
+        "kopt_kb/packs/problem_sets/bounds/child.py",
     }
     assert starts.search("os.fork()") and modules.search("import multiprocessing as mp")
