@@ -219,8 +219,8 @@ def test_children_are_started_here_alone(repo_root: Path) -> None:
     """Nothing else in the package starts a process; what is planted is found.
 
     Three programs that were started there fork: a warm maker, a cage and a tracer of problems, none of which holds a
-    journal or a lock. Another file names multiprocessing to put a stand-in in its place while a candidate is imported, one more holds the
-    text of a script that a user runs.
+    journal or a lock. Another file names multiprocessing to put a stand-in in its place while a candidate is imported,
+    one more holds the text of a script that a user runs.
     """
     starts = re.compile(r"\b(Popen|check_output|check_call|system|popen|fork|forkpty|posix_spawnp?|spawn[lv]p?e?)\(")
     modules = re.compile(
