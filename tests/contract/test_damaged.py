@@ -83,7 +83,7 @@ KINDS: dict[str, Reader] = {
     "journal": _journal,
     "readme": _readme,
     "report": lambda file, _: _printed("profile", "read", str(file)),
-    "table": lambda file, _: _printed("table", "read", str(file)),
+    "moe": lambda file, _: _printed("table", "read", str(file)),
     "bundle": _bundle,
 }
 
@@ -109,7 +109,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "journal": root / "ws" / "journal.jsonl",
         "readme": root / "ws" / "README.md",
         "report": root / "report.csv",
-        "table": root / table,
+        "moe": root / table,
     }.items():
         shutil.copy(source, whole / name)
     return root
@@ -149,7 +149,7 @@ def test_damage_is_read_around_or_refused(prepared: Path, tmp_path: Path, kind: 
         shutil.copytree(prepared / name, root / name)
     refused = 0
     for number in range(_EACH):
-        file = tmp_path / (f"E=1,N={number},device_name=NVIDIA_H20.json" if kind == "table" else f"{kind}.csv")
+        file = tmp_path / (f"E=1,N={number},device_name=NVIDIA_H20.json" if kind == "moe" else f"{kind}.csv")
         file.write_bytes(_damaged(whole, number, chance))
         begin = time.monotonic()
         try:

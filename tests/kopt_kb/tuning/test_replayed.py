@@ -27,6 +27,7 @@ from kopt_kb.tuning.proposals import EvidenceAsked
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
 from kopt_kb.workspace.bundle import bundle
+from kopt_kb.workspace.journal.round_events import RunStarted
 from kopt_kb.workspace.views.render import render_workspace
 from kopt_kb.workspace.workspace import Workspace
 from tests.kopt_kb.launch.small_record import CODE
@@ -355,6 +356,11 @@ def _children(clock: Path) -> set[int]:
     return found
 
 
+def _attempt(workspace: Workspace) -> int:
+    """Return how often the run that began last was begun."""
+    return max((e.data.attempt for e in workspace.events()[-1:] if isinstance(e.data, RunStarted)), default=1)
+
+
 def test_killed_while_its_children_judge_it_ends_the_same(
     workspace: Workspace, registry: Registry, wiki_root: Path, tmp_path: Path
 ) -> None:
@@ -370,7 +376,8 @@ def test_killed_while_its_children_judge_it_ends_the_same(
         while child.poll() is None and time.monotonic() < ends_at:
             running = len(_children(folder / "clock"))
             seen = max(seen, running)
-            if running >= 2 and kills < 6 and ends_at == math.inf:  # the first at once: fast machines end soon
+            if running >= 2 and kills < 6 and ends_at == math.inf and _attempt(workspace) < 3:
+                # the first at once: fast machines end soon; a run that is abandoned too often counts as lost
                 ends_at = time.monotonic() + (chance.uniform(0.0, 1.0) if kills else 0.0)
             time.sleep(0.02)
         if child.poll() is not None:
@@ -393,9 +400,8 @@ def test_killed_while_its_children_judge_it_ends_the_same(
         (number, run.started.gate)
         for number, one in enumerate(state.rounds)
         for run in one.runs.values()
-        if run.finished is not None and run.finished.outcome == "ok"
+        if run.finished is not None and run.finished.outcome == "ok" and not run.started.candidate.startswith("reach-")
     )
-    assert finished.pop((0, "timing")) == 2, "against itself for the noise, and for the gate"
     assert set(finished.values()) == {1}, "a run that had ended is not done again"
     assert audit(workspace.layout.root, registry).findings == ()
     assert not _children(folder / "clock")

@@ -39,7 +39,7 @@ def test_what_it_came_to_in_one_line() -> None:
     unknown = replace(met, conditions=None, why_not="no version", best="", gain_pct=None)
     assert headline(unknown) == ("Stop Conditions not evaluable: no version", None)
     assert len(report_blocks(replace(unknown, rounds=()))) == 2
-    assert met._repr_html_().count("<table>") == 2
+    assert met._repr_html_().count("<table>") == 3
 
 
 @pytest.mark.parametrize(

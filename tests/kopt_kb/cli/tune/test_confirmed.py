@@ -117,6 +117,7 @@ def flags(**given: object) -> Namespace:
     names = "policy core_shape max_rounds samples evaluations search_s prune_s run_s memory_bytes flush_bytes seed"
     none = dict.fromkeys([*names.split(), "judge", "executor_command", "device"])
     return Namespace(
+        needs_bound=None,
         **{
             **none,
             "every_shape": False,
@@ -126,7 +127,7 @@ def flags(**given: object) -> Namespace:
             "proposer": [],
             "workspace": "w",
             **given,
-        }
+        },
     )
 
 

@@ -104,7 +104,7 @@ def test_the_limits_gate_records_as_the_jobs_do(wiki_root: Path, own: str | None
     """A problem outside the list is recorded with its reference file, which says how candidates are called."""
     executor, asked_for = object.__new__(RecordExecutor), list[dict[str, Any]]()
     executor.recorded = lambda *_, **more: asked_for.append(more) or {}  # type: ignore[method-assign,func-returns-value]
-    problem = SimpleNamespace(shapes=((4, 8),), dtype="bf16", own=own and SimpleNamespace(reference=own))
+    problem = SimpleNamespace(shapes=((4, 8),), dtype="bf16", options=(), own=own and SimpleNamespace(reference=own))
     store = SimpleNamespace(get={"ab" * 32: b"OP = 'rope'"}.__getitem__)
     options: Any = gated(CampaignOptions(), executor, Registry.open(wiki_root).platform("T10"), problem, store)  # type: ignore[arg-type]
     assert options.resources(b"source").result == "pass"
