@@ -14,7 +14,6 @@ import kopt_kb
 from kopt_kb.base.errors import BadInput, ExitCode, KoptError, MissingTool
 from kopt_kb.cli.core_commands import CORE_COMMANDS
 from kopt_kb.cli.kit.streams import ReaderGone, own_streams
-from kopt_kb.doors.blame import strange_frame
 
 if TYPE_CHECKING:
     from kopt_kb.base.error_codes import Code
@@ -152,6 +151,8 @@ def _unforeseen(error: Exception | SystemExit) -> KoptError:
     """Return the error for what nobody foresaw, as one line with its place in kb or in the pack that raised it."""
     if os.environ.get("KOPT_TRACEBACK"):
         raise error
+    from kopt_kb.doors.blame import strange_frame
+
     text = " ".join(str(error).split())[:200]
     pack, place = strange_frame(error)
     if pack:
@@ -177,6 +178,15 @@ def _unforeseen(error: Exception | SystemExit) -> KoptError:
     )
 
 
+def _is_parsers(stop: SystemExit) -> bool:
+    """Return whether argparse ended the process, or kb itself."""
+    trace = stop.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    name = str(trace.tb_frame.f_globals.get("__name__")) if trace is not None else ""
+    return name.partition(".")[0] in {"argparse", "kopt_kb"}
+
+
 def _checked(words: Sequence[str]) -> Sequence[str]:
     """Return the words; raises `BadInput` for one that no file name and no text can hold."""
     for word in words:
@@ -190,7 +200,7 @@ def _run(words: Sequence[str]) -> int:
         try:
             code = _dispatch(_checked(words))
         except SystemExit as stop:  # argparse leaves this way after printing help
-            if not isinstance(stop.code, int | None) or strange_frame(stop)[0]:
+            if not isinstance(stop.code, int | None) or not _is_parsers(stop):
                 return _report(_unforeseen(stop), words)
             code = stop.code or 0
         sys.stdout.flush()
