@@ -323,7 +323,7 @@ class Campaign:
     def _write_tips(self, state: WorkspaceState) -> None:
         """Add what decided rounds taught to the file of earlier experience; each once, and nothing of a simulation."""
         if state.named is not None and state.named.tips and not state.simulated:
-            count = add_tips(state, self._open().store.get)
+            count = add_tips(state, self._open().store.get, self._rounds().ruling.gain)
             if count:
                 self._say(f"{count} tips added to {state.named.tips}")
 
@@ -348,7 +348,8 @@ class Campaign:
         if failure:
             self._say(f"no commit shows {accepted.name}: {failure}")
         if self._options.project is not None and accepted.number:
-            show_version(self._open(), self._options.project.root, accepted, subject, self._say)
+            own = self._options.project
+            show_version(self._open(), own.root, accepted, subject, self._say, own.project.exclude)
 
     def _account_gap(self, state: WorkspaceState) -> None:
         """Append where the best version's time goes, one account a shape, and what that offers."""

@@ -24,6 +24,7 @@ __all__ = [
     "behind_first",
     "decide",
     "judge_gates",
+    "repeat_gains",
     "score_pct",
     "unbound",
     "unmet",
@@ -121,7 +122,7 @@ def decide(
     changes = {shape: round(speedup_pct(old, new), _DIGITS) for shape, (old, new) in medians.items()}
     gain = score_pct([old for old, _ in medians.values()], [new for _, new in medians.values()])
     if contest is None:
-        doubt = _noise(policy, _repeat_gains(incumbent, candidate), gain, noise_pct)
+        doubt = _noise(policy, repeat_gains(incumbent, candidate), gain, noise_pct)
     else:
         gain = gain if contest.gain_pct is None else round(contest.gain_pct, _DIGITS)
         doubt = _contest(contest)
@@ -205,7 +206,8 @@ def _check_times(incumbent: Times, candidate: Times) -> None:
                 raise BadInput(f"a time of {shape} is no positive number", where="times", code="KB097")
 
 
-def _repeat_gains(incumbent: Times, candidate: Times) -> list[float]:
+def repeat_gains(incumbent: Times, candidate: Times) -> list[float]:
+    """Return the score's change of each pair of repeats, in percent; positive is faster."""
     count = len(next(iter(incumbent.values())))
     return [
         score_pct([incumbent[shape][at] for shape in incumbent], [candidate[shape][at] for shape in incumbent])

@@ -1,8 +1,9 @@
-"""Names a campaign: operation, backend, target and date; its branch, its tips, and what it takes from the project."""
+"""Names a campaign: operation, backend, target, date, mark; its branch, tips, and what it takes from a project."""
 
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +35,7 @@ def tips_path(base: Path, target: str, op: str, backend: str) -> Path:
 def named_campaign(
     state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path, form: str = ""
 ) -> CampaignNamed:
-    """Return the campaign's names and places.
+    """Return the campaign's names and places; no two campaigns share a name or a branch, on any machine.
 
     Args:
         state: Operation, target and framework.
@@ -43,12 +44,13 @@ def named_campaign(
         root: The workspace's folder.
         form: Name of the campaign and of its branch, with `{kernel}` and `{date}`; such a campaign keeps no tips.
     """
-    named = _named(state, project, store, root)
+    mark = secrets.token_hex(3)
+    named = _named(state, project, store, root, mark)
     if not form:
         return named
     source = project.project.kernel_source if project is not None else state.task.kernel_demo
     kernel = re.sub(r"[^A-Za-z0-9_]+", "_", Path(source or state.problem.op).stem) or state.problem.op
-    name = form.format(kernel=kernel, date=f"{datetime.now(UTC):%Y%m%d}")
+    name = f"{form.format(kernel=kernel, date=f'{datetime.now(UTC):%Y%m%d}')}-{mark}"
     is_shown = project is None or bool(named.git_branch)
     return replace(named, name=name, git_branch=name if is_shown else "", tips="")
 
@@ -68,19 +70,21 @@ def on_branch(root: Path, branch: str) -> str:
     return ""
 
 
-def _named(state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path) -> CampaignNamed:
+def _named(
+    state: WorkspaceState, project: ProjectAdapter | None, store: ObjectStore, root: Path, mark: str
+) -> CampaignNamed:
     """Return the names and places of a campaign whose name says operation, backend, target and date."""
     table = project.project.campaign if project is not None else CampaignTable()
     op = table.op or state.problem.op
     backend = table.backend.upper() or backend_of(state.task.framework)
-    name = f"{op}_{backend.lower()}_{state.task.target}_{datetime.now(UTC):%Y%m%d}"
+    name = f"{op}_{backend.lower()}_{state.task.target}_{datetime.now(UTC):%Y%m%d}_{mark}"
     where = Path(project.project.where).parent / table.history if project is not None and table.history else None
     tips = tips_path(where or root.resolve().parent / HISTORY, state.task.target, op, backend)
     upstream, branch = "", ""
     if project is not None:
         upstream = _commit_of(project.root)
         wanted = {"auto": f"optimize/{name}", "none": ""}.get(table.git_branch, table.git_branch)
-        branch = wanted if upstream and table.git_commit else ""
+        branch = _free(project.root, wanted, mark) if upstream and table.git_commit else ""
     files = _extracted(project, store) if project is not None and table.execution_mode == "workspace" else {}
     skill = table.project_skill or (project.project.where if project is not None else "")
     language = language_of(backend) or state.task.framework or "unknown"
@@ -88,6 +92,16 @@ def _named(state: WorkspaceState, project: ProjectAdapter | None, store: ObjectS
         name, op, backend, language, table.execution_mode, table.git_commit, branch, upstream, files, str(tips),
         table.constraints, skill,
     )  # fmt: skip
+
+
+def _free(root: Path, wanted: str, mark: str) -> str:
+    """Return a branch that the project's repository does not have: the wanted one, else that with the mark."""
+    try:
+        git = repository_around(root)
+        taken = git is not None and bool(wanted) and git.ok("rev-parse", "--verify", "--quiet", f"refs/heads/{wanted}")
+    except KoptError:
+        return wanted
+    return f"{wanted}-{mark}" if taken else wanted
 
 
 def _extracted(project: ProjectAdapter, store: ObjectStore) -> dict[str, str]:

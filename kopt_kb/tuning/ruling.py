@@ -11,7 +11,7 @@ from kopt_kb.tuning.decision import Decision, GateResult, behind_first, decide, 
 from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.session import Session
-from kopt_kb.tuning.versions import best_rival, incumbent_name, since_first
+from kopt_kb.tuning.versions import GainInterval, best_rival, gain_interval, incumbent_name, since_first
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -33,10 +33,7 @@ class Ruling:
         return (judge_gates(self.policy, gates) or found) if found.accepted else found
 
     def _by_others(self, state: WorkspaceState, current: Round, gates: Sequence[GateResult]) -> Decision:
-        timed = next((record.environment for record in current.measured.values()), state.environment_seq)
-        noise = noise_floor_pct(
-            state.noise_of(timed), (record.spread.get("step_pct") for record in current.measured.values())
-        )
+        noise = _noise_pct(state, current)
         new = current.times(current.name)
         trust = None if state.simulated else self.trust_of(current)
         lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
@@ -72,6 +69,15 @@ class Ruling:
         basis = [one.basis for one in answers if isinstance(one, Check | Timing) and one.basis is not None]
         return least_bound(one.source_of("candidate") for one in basis)
 
+    def gain(self, state: WorkspaceState, current: Round) -> GainInterval | None:
+        """Return what a round's candidate gained and between which bounds: the contest's, else those of the repeats."""
+        contest = self._contest(current)
+        if contest is None:
+            return gain_interval(current, _noise_pct(state, current))
+        if contest.gain_pct is None or contest.least_pct is None or contest.most_pct is None:
+            return None
+        return GainInterval(contest.gain_pct, contest.least_pct, contest.most_pct)
+
     def _contest(self, current: Round) -> Contest | None:
         """Return the verdict of the round's last timing, if it made a contest."""
         names = {timed_name(current), f"{timed_name(current)}.again"}
@@ -93,6 +99,13 @@ class Ruling:
         if lacking:
             return Decision("unverified", f"Stage 1: {lacking[0]}", "; ".join(lacking))
         return Decision("accept", "baseline", "the first correct kernel")
+
+
+def _noise_pct(state: WorkspaceState, current: Round) -> float:
+    """Return the noise floor of the machine that timed a round, in percent."""
+    timed = next((record.environment for record in current.measured.values()), state.environment_seq)
+    steps = (record.spread.get("step_pct") for record in current.measured.values())
+    return noise_floor_pct(state.noise_of(timed), steps)
 
 
 def timed_name(current: Round) -> str:

@@ -11,15 +11,34 @@ more is timed.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.statistics import geometric_mean
-from kopt_kb.tuning.decision import score_pct
+from kopt_kb.tuning.decision import repeat_gains, score_pct
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["best_rival", "confirmed_rounds", "gain_pct", "incumbent_name", "is_confirmed", "since_first"]
+__all__ = [
+    "GainInterval",
+    "best_rival",
+    "confirmed_rounds",
+    "gain_interval",
+    "gain_pct",
+    "incumbent_name",
+    "is_confirmed",
+    "since_first",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class GainInterval:
+    """A gain over the incumbent in percent, positive is faster, between the bounds that its measurement leaves."""
+
+    gain_pct: float
+    least_pct: float
+    most_pct: float
 
 
 def best_rival(state: WorkspaceState, current: Round) -> Round | None:
@@ -110,9 +129,26 @@ def since_first(state: WorkspaceState, current: Round) -> dict[str, float]:
 
 def gain_pct(round_: Round) -> float | None:
     """Return what a round's candidate gained against its incumbent, timed in the same run; None without both times."""
-    new = {shape: statistics.median(times) for shape, times in round_.times(round_.name).items()}
+    old, new = _both(round_)
+    return score_pct(*_medians(old, new)) if new else None
+
+
+def gain_interval(round_: Round, noise_pct: float) -> GainInterval | None:
+    """Return the gain with the range of its repeats, widened by the noise floor; None without both times."""
+    old, new = _both(round_)
+    if not new or len({len(times) for shape in new for times in (old[shape], new[shape])}) != 1:
+        return None
+    gains = repeat_gains({shape: old[shape] for shape in new}, new)
+    return GainInterval(score_pct(*_medians(old, new)), min(gains) - noise_pct, max(gains) + noise_pct)
+
+
+def _both(round_: Round) -> tuple[Mapping[str, Sequence[float]], Mapping[str, Sequence[float]]]:
+    """Return shape → times of the incumbent and of the candidate in the round's run; nothing unless both are whole."""
+    new = round_.times(round_.name)
     others = dict.fromkeys(record.candidate for record in round_.measured.values() if record.candidate != round_.name)
     incumbent = round_.times(next(iter(others))) if others else {}
-    if not new or not incumbent.keys() >= new.keys():
-        return None
-    return score_pct([statistics.median(incumbent[shape]) for shape in new], list(new.values()))
+    return (incumbent, new) if new and incumbent.keys() >= new.keys() else ({}, {})
+
+
+def _medians(old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]]) -> tuple[list[float], list[float]]:
+    return [statistics.median(old[shape]) for shape in new], [statistics.median(new[shape]) for shape in new]

@@ -158,7 +158,7 @@ def _manifest(tree: ForeignTree, folder: str, names: dict[str, str]) -> Iterator
     if limit and int(limit[1]) >= _LIMIT:
         yield f"max_iterations is {limit[1]}, not below {_LIMIT}", names["manifest.yaml"]
     name = folder.rsplit("/", 1)[-1]
-    if not re.fullmatch(r"[a-z0-9]\w*_[a-z]\w*_gfx\w+_\d{8}|[a-z0-9]\w*_[a-z]\w*_sm_\w+_\d{8}", name):
+    if not re.fullmatch(r"[a-z0-9]\w*_[a-z]\w*_(?:gfx|sm_)\w+_\d{8}(?:_[0-9a-f]{6})?", name):
         yield f"the campaign {name!r} is not named <op>_<backend>_<gpu>_<date>", ""
 
 

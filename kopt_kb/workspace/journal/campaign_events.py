@@ -71,7 +71,7 @@ class CampaignNamed(EventData):
     """Names and places of a campaign that keeps a manifest.
 
     Attributes:
-        name: `<operation>_<backend>_<target>_<date>`.
+        name: `<operation>_<backend>_<target>_<date>_<mark>`.
         op: Operation with its precision.
         backend: Backend of the kernel.
         language: What it is written in.

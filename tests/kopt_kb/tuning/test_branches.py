@@ -58,3 +58,40 @@ def test_a_branch_that_is_checked_out_is_left_alone(project: tuple[Path, Campaig
     assert other.text("rev-parse", "HEAD") == named.upstream
     gone = replace(named, git_branch="optimize/d", upstream="0" * 40)
     assert commit_version(root, gone, {"ops/k.py": "x"}, "V1", "ab" * 32).startswith("no branch shows V1: ")
+
+
+def test_versions_stand_on_the_tree_that_was_tested(project: tuple[Path, CampaignNamed]) -> None:
+    """Edited, new, removed and linked files are on the branch before the first version; ignored and strange ones not."""
+    root, named = project
+    (root / "bench.py").write_text("timed\n")
+    (root / "link").symlink_to("bench.py")
+    (root / "run.sh").write_text("false\n")
+    (root.parent / "beside.py").write_text("not of the project\n")
+    (root / ".gitignore").write_text("*.so\n")
+    (root / "built.so").write_bytes(b"\0")
+    (root / "data.bin").write_bytes(b"excluded")
+    (root / "ops" / "old.py").write_text("x\n")
+    _git(root, "add", "ops/old.py")
+    _git(root, "commit", "-qm", "second")
+    (root / "ops" / "old.py").unlink()
+    before = replace(named, upstream=_git(root, "rev-parse", "HEAD"))
+    status = _git(root, "status", "--porcelain")
+    commit_version(root, before, {"ops/k.py": "x = 2\n"}, "V1", "ab" * 32, ("*.bin",))
+    assert _git(root, "log", "--format=%s", "optimize/c") == "V1\nThe project as it was tested\nsecond\nfirst"
+    assert _git(root, "ls-tree", "-r", "--name-only", "optimize/c", ".").split() == [
+        ".gitignore", "bench.py", "link", "ops/k.py", "run.sh"
+    ]  # fmt: skip
+    assert _git(root, "show", "optimize/c:a/b/run.sh") == "false"
+    assert [_git(root, "ls-tree", "optimize/c", one).split()[0] for one in ("link", "run.sh")] == ["120000", "100755"]
+    assert _git(root, "ls-tree", "--full-tree", "--name-only", "optimize/c", "a/") == "a/b"
+    assert _git(root, "status", "--porcelain") == status
+
+
+def test_a_branch_of_another_campaign_is_left_alone(project: tuple[Path, CampaignNamed]) -> None:
+    """Two campaigns that were given one branch: the second's versions are not put on the first's."""
+    root, named = project
+    commit_version(root, named, {"ops/k.py": "x = 2\n"}, "V1", "ab" * 32)
+    tip = _git(root, "rev-parse", "optimize/c")
+    said = commit_version(root, replace(named, name="d"), {"ops/k.py": "x = 3\n"}, "V1", "cd" * 32)
+    assert said == "no branch shows V1: the last commit of optimize/c is not of campaign d"
+    assert _git(root, "rev-parse", "optimize/c") == tip

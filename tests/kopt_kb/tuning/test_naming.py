@@ -10,10 +10,8 @@ from pathlib import Path
 from campaign_words import Make, decisions, finish, kernel
 
 from kopt_kb.tuning.naming import tips_path
-from kopt_kb.tuning.tips import add_tips
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
-from kopt_kb.workspace.journal.blobs import ObjectStore
 from tests.packs.training_step.test_gate import FEW, SHAPES
 
 _CAMPAIGN = """[campaign]
@@ -45,7 +43,7 @@ def test_a_campaign_with_a_name(make_project, project_campaign: Make, project_ro
     state, root = workspace.state(), workspace.layout.root
     named = state.named
     assert named is not None
-    assert re.fullmatch(r"gemm_fp16_ck_sm_00_\d{8}", named.name)
+    assert re.fullmatch(r"gemm_fp16_ck_sm_00_\d{8}_[0-9a-f]{6}", named.name)
     assert (named.backend, named.language, named.upstream) == ("CK", "HIP", before[0])
     branch = f"optimize/{named.name}"
     assert "TILE = 128" in _git(project_root, "show", f"{branch}:ops/gemm.py")
@@ -73,11 +71,13 @@ def test_a_campaign_with_a_name(make_project, project_campaign: Make, project_ro
     tips = tips_path(root.parent / "agent/historical_experience", "sm_00", "gemm_fp16", "CK")
     lines = tips.read_text().splitlines()[2:]
     assert [line.split(":")[0] for line in lines] == ["- worked", "- did not work"]
+    assert re.search(
+        r"; \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\), R3 improved \[shapes about .*; on the baseline\] \(gemm_", lines[0]
+    )
     assert audit(root, Registry.open(wiki_root)).findings == ()
     (root / "rounds/round-2/kernel_snapshot/ops/gemm.py").write_text("x")
     assert [one.code for one in audit(root, Registry.open(wiki_root)).findings] == ["edited-view"]
     _runs_quickly(root, project_root)
-    assert add_tips(state, ObjectStore(workspace.layout.objects).get) == 0
 
 
 def _runs_quickly(root: Path, project_root: Path) -> None:
