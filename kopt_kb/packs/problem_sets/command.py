@@ -7,8 +7,9 @@ kb suite KernelBench --platform H100_SXM --bounds bounds.md      nothing is run:
 
 Candidates are files called as their problem (.py, or .cu with a header), in --kernels, else kernel.py, kernel.cu or a
 solution beside a definition. Results go
-to suite.json; --results also writes the forms of KernelBench, SOL-ExecBench and FlashInfer-Bench. A suite that is run
-again goes on where it stood.
+to suite.json, which holds all of a product's that the folder has; --results also writes the forms of KernelBench,
+SOL-ExecBench and FlashInfer-Bench. A suite that is run again goes on where it stood; several may share a folder, at
+once too. A problem or candidate that was edited, or another product, is taken anew.
 
 --bounds takes problems with a class Model (KernelBench's form). What is known of them is kept in the cache by content
 and by torch's version: the first run takes minutes, every further product seconds.
@@ -25,8 +26,9 @@ from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.cli.kit.columns import legend
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_json, table
 from kopt_kb.packs.problem_sets.bounds.folder import bounds_of
-from kopt_kb.packs.problem_sets.suite import Suite, SuiteOptions, run_suite
+from kopt_kb.packs.problem_sets.suite import SuiteOptions, run_suite
 from kopt_kb.packs.problem_sets.suite_results import read_baselines, write_results
+from kopt_kb.packs.problem_sets.suite_rows import Suite
 from kopt_kb.quantity.readable import duration, percent
 
 __all__ = ["add_arguments", "run"]

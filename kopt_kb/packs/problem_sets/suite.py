@@ -1,7 +1,8 @@
 """A folder of problems as one suite: each from its file to a checked, timed baseline, and one table of all.
 
 A problem gets a workspace of its own; its baseline is taken by `kb tune run` in a child, so that nothing that a problem
-or a candidate does ends the suite. What has a baseline already is read, not measured again.
+or a candidate does ends the suite. What has a baseline already is read, not measured again; another product, or a
+problem or candidate that was edited, is another workspace and another result.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Literal
 
 from kopt_kb.analysis.frameworks import framework_of
 from kopt_kb.analysis.roofline.recorded import roof_uses
 from kopt_kb.base.errors import BadInput, KoptError
 from kopt_kb.base.files import read_json
-from kopt_kb.base.wire import Wire
 from kopt_kb.launch.problems.capsule import Capsule
 from kopt_kb.launch.problems.described import stated_problem
 from kopt_kb.launch.problems.find import find_problems, read_problem
+from kopt_kb.packs.problem_sets.suite_rows import Suite, SuiteRow, SuiteVerdict
+from kopt_kb.packs.problem_sets.suite_store import SuiteStore, job_key, write_whole
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.sandbox.process import ChildLimits, environment, run
@@ -35,9 +36,8 @@ from kopt_kb.workspace.targets.rates import short
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
-__all__ = ["Suite", "SuiteOptions", "SuiteRow", "SuiteVerdict", "run_suite"]
+__all__ = ["SuiteOptions", "run_suite"]
 
-SuiteVerdict = Literal["correct", "wrong", "not judged", "no kernel", "refused"]
 _SOLUTIONS = ("triton", "pytorch")
 _SUFFIXES = (".py", ".cu")
 
@@ -71,64 +71,6 @@ class SuiteOptions:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteRow(Wire):
-    """One shape of one problem.
-
-    Attributes:
-        problem: Name of the problem.
-        source: Form of its file.
-        file: The file.
-        shape: As written; empty where the problem was refused.
-        workload: Name that the source has for the shape.
-        verdict: What was found of the candidate.
-        reason: Why it is not correct; empty where it is.
-        median_s: Time of the baseline.
-        least_s: Least time under the documented roofs.
-        share: Of the roof that binds, documented; None without a measured time.
-        roof: Its name.
-        work: Whether the work is declared or counted, and its exactness.
-        trust: Level of the judge.
-        simulated: Whether the time is of a made-up model.
-    """
-
-    problem: str
-    source: str
-    file: str
-    verdict: SuiteVerdict
-    reason: str = ""
-    shape: str = ""
-    workload: str = ""
-    median_s: float | None = None
-    least_s: float | None = None
-    share: float | None = None
-    roof: str = ""
-    work: str = ""
-    trust: str = ""
-    simulated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Suite(Wire):
-    """All rows, and problems that no time was left for."""
-
-    WIRE: ClassVar = ("platform", "problems", "correct", "rows", "left_out")
-    platform: str
-    rows: tuple[SuiteRow, ...]
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def problems(self) -> int:
-        """How many were tried."""
-        return len({(one.file, one.problem) for one in self.rows})
-
-    @property
-    def correct(self) -> int:
-        """How many have a correct candidate on every shape."""
-        wrong = {(one.file, one.problem) for one in self.rows if one.verdict != "correct"}
-        return self.problems - len(wrong)
-
-
 def run_suite(folder: Path, options: SuiteOptions, registry: Registry, say: Callable[[str], None]) -> Suite:
     """Return what became of each problem below a folder.
 
@@ -149,49 +91,116 @@ def run_suite(folder: Path, options: SuiteOptions, registry: Registry, say: Call
     if not found:
         fix = "kb suite --help says what is taken"
         raise BadInput("holds no problem in a known form", where=str(folder), fix=fix, code="KB116")
-    platform = registry.platform(options.platform).id
-    options.out.mkdir(parents=True, exist_ok=True)
-    begin, rows, left = time.monotonic(), list[SuiteRow](), list[str]()
+    run = _Run(options, registry, registry.platform(options.platform).id, SuiteStore(options.out / "results"))
+    begin, rows, left = time.monotonic(), dict[Path, tuple[SuiteRow, ...]](), list[str]()
+    waiting = list[_Job]()
     for number, path in enumerate(found, 1):
         if options.seconds and time.monotonic() - begin > options.seconds:
             left.append(str(path))
             continue
-        say(f"{number}/{len(found)} {path.relative_to(folder) if path.is_relative_to(folder) else path}")
-        rows += _problem(path, options, registry)
-        suite = Suite(platform, tuple(rows), tuple(left))
-        (options.out / "suite.json").write_text(json.dumps(suite.to_json(), indent=1) + "\n", encoding="utf-8")
-    return Suite(platform, tuple(rows), tuple(left))
+        shown = f"{number}/{len(found)} {path.relative_to(folder) if path.is_relative_to(folder) else path}"
+        job = run.job(path)
+        done = run.rows_of(job)
+        say(shown if done is not None else f"{shown}: another suite is at it")
+        if done is None:
+            waiting.append(job)
+        else:
+            rows[path] = done
+        run.write(left)
+    for job in waiting:
+        rows[job.path] = run.rows_of(job, options.run_s) or (run.refused(job, "another suite has not ended it"),)
+    run.write(left)
+    return Suite(run.platform, tuple(row for path in found for row in rows.get(path, ())), tuple(left))
 
 
-def _problem(path: Path, options: SuiteOptions, registry: Registry) -> list[SuiteRow]:
-    """Return the rows of one problem; whatever is wrong with it is a row."""
-    try:
-        capsule = read_problem(path)
-    except KoptError as error:
-        return [SuiteRow(path.stem, "unknown", str(path), "refused", _line(error))]
-    name = capsule.name[:60].strip("_")
-    layout = Layout(options.out / f"kernel_opt_{name}")
-    refused = SuiteRow(capsule.name, capsule.source, str(path), "refused")
-    try:
-        if not layout.journal.is_file():
-            _create(path, capsule, name, options, registry)
-        state = Workspace.open(layout.root).state()
-        if state.route == "kernel" and not any(one.closed for one in state.rounds):
-            if _baseline(layout, options):
-                shutil.rmtree(layout.root)
-                _create(path, capsule, name, options, registry)
-                _baseline(layout, options)
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A problem that was read, and the key of its result; without a capsule it is refused for a reason."""
+
+    path: Path
+    key: str
+    capsule: Capsule | None = None
+    kernel: Path | None = None
+    reason: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Name of its workspace: another product, problem or candidate has another one."""
+        return f"{self.capsule.name[:60].strip('_') if self.capsule is not None else self.path.stem}_{self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of a suite over a folder."""
+
+    options: SuiteOptions
+    registry: Registry
+    platform: str
+    store: SuiteStore
+    keys: list[str] = field(default_factory=list)
+
+    def job(self, path: Path) -> _Job:
+        """Return a problem with the key of what is to be found of it."""
+        options = self.options
+        of = (self.platform, options.framework, json.dumps(options.words), str(options.shapes), path.read_bytes())
+        try:
+            capsule = read_problem(path)
+            kernel = _kernel_of(path, capsule, options)
+        except KoptError as error:
+            job = _Job(path, job_key(*of), reason=_line(error))
+        else:
+            job = _Job(
+                path, job_key(*of, capsule.text, kernel.read_bytes() if kernel is not None else b""), capsule, kernel
+            )
+        self.keys.append(job.key)
+        return job
+
+    def rows_of(self, job: _Job, wait_s: float = 0.0) -> tuple[SuiteRow, ...] | None:
+        """Return the rows of a problem, kept too; None while another suite works on it."""
+        with self.store.claim(job.key, wait_s) as mine:
+            if not mine:
+                return None
+            rows = tuple(self._rows(job))
+            self.store.write(self.platform, job.key, rows)
+            return rows
+
+    def refused(self, job: _Job, reason: str) -> SuiteRow:
+        """Return the one row of a problem that can't be judged."""
+        if job.capsule is None:
+            return SuiteRow(job.path.stem, "unknown", str(job.path), "refused", reason)
+        return SuiteRow(job.capsule.name, job.capsule.source, str(job.path), "refused", reason)
+
+    def write(self, left: Sequence[str]) -> None:
+        """Write the table of all results of this product that the folder holds, by whichever suite."""
+        rows = self.store.fold(self.platform, self.keys)
+        there = {row.file for row in rows}
+        suite = Suite(self.platform, rows, tuple(one for one in left if one not in there))
+        write_whole(self.options.out / "suite.json", json.dumps(suite.to_json(), indent=1))
+
+    def _rows(self, job: _Job) -> Iterable[SuiteRow]:
+        """Return the rows of one problem; whatever is wrong with it is a row."""
+        if job.capsule is None:
+            return [self.refused(job, job.reason)]
+        layout = Layout(self.options.out / f"kernel_opt_{job.folder}")
+        try:
+            if not layout.journal.is_file():
+                self._create(job, job.capsule)
             state = Workspace.open(layout.root).state()
-    except KoptError as error:
-        return [replace(refused, reason=_line(error))]
-    return list(_rows(refused, state))
+            if state.route == "kernel" and not any(one.closed for one in state.rounds):
+                if _baseline(layout, self.options):
+                    shutil.rmtree(layout.root)
+                    self._create(job, job.capsule)
+                    _baseline(layout, self.options)
+                state = Workspace.open(layout.root).state()
+        except KoptError as error:
+            return [self.refused(job, _line(error))]
+        return _rows(self.refused(job, ""), state)
 
-
-def _create(path: Path, capsule: Capsule, name: str, options: SuiteOptions, registry: Registry) -> None:
-    """Make a problem's workspace; raises what `kb init` does."""
-    task = _task(_first(capsule, options), _kernel_of(path, capsule, options), options)
-    admit(task, registry)
-    Workspace.create(options.out, name, task, registry)
+    def _create(self, job: _Job, capsule: Capsule) -> None:
+        """Make a problem's workspace; raises what `kb init` does."""
+        task = _task(_first(capsule, self.options), job.kernel, self.options)
+        admit(task, self.registry)
+        Workspace.create(self.options.out, job.folder, task, self.registry)
 
 
 def _first(capsule: Capsule, options: SuiteOptions) -> Capsule:

@@ -15,7 +15,7 @@ from pathlib import Path
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import read_json
 from kopt_kb.base.wire import JSON, plain
-from kopt_kb.packs.problem_sets.suite import Suite, SuiteRow
+from kopt_kb.packs.problem_sets.suite_rows import Suite, SuiteRow
 
 __all__ = ["read_baselines", "sol_score", "write_results"]
 

@@ -14,6 +14,7 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.launch.problems.find import read_problem
 from kopt_kb.packs.problem_sets import suite
 from kopt_kb.packs.problem_sets.suite import SuiteOptions, run_suite
+from kopt_kb.packs.problem_sets.suite_store import SuiteStore
 from kopt_kb.wiki.registry import Registry
 from tests.kopt_kb.cli.workspace.test_init_problem import KERNEL
 from tests.kopt_kb.launch.problems.test_problem_toml import TOML, write
@@ -46,10 +47,58 @@ def test_each_is_a_row(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
     assert (row.shape, row.work, row.simulated, row.share) == ("4x8", "declared, exact", True, None)
     assert row.median_s is not None
     assert json.loads((tmp_path / "out" / "suite.json").read_text()) == json.loads(json.dumps(found.to_json()))
-    journal = tmp_path / "out" / "kernel_opt_sums_with" / "journal.jsonl"
+    (journal,) = _journals(tmp_path)
     before = journal.read_bytes()
     assert run_suite(problems, options, Registry.open(wiki_root), said.append) == found
     assert journal.read_bytes() == before
+
+
+def _journals(folder: Path) -> list[Path]:
+    """The journals of the problem that has a kernel."""
+    return sorted((folder / "out").glob("kernel_opt_sums_with_*/journal.jsonl"))
+
+
+def test_another_product_or_an_edited_file_is_another_result(
+    problems: Path, tmp_path: Path, wiki_root: Path, product: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of one product is shown as another's, and nothing of a kernel as its edited one's."""
+    product.with_name("t20.md").write_text(product.read_text().replace("T10", "T20").replace("t10", "t20"))
+    taken = list[str]()
+    monkeypatch.setattr(suite, "_baseline", lambda layout, _: bool(taken.append(layout.root.name)))
+    registry, kernel = Registry.open(wiki_root), problems / "with" / "kernel.py"
+
+    def run(platform: str) -> None:
+        run_suite(problems, SuiteOptions(platform, tmp_path / "out", names=("with/",)), registry, lambda _: None)
+
+    for platform in ("T10", "T20", "T10"):
+        run(platform)
+        written = json.loads((tmp_path / "out" / "suite.json").read_text())
+        assert (written["platform"], len(written["rows"])) == (platform, 1)
+    assert taken == [taken[0], taken[1], taken[0]], "it is judged again only because it never came to an end"
+    assert taken[0] != taken[1]
+    kernel.write_text(kernel.read_text() + "# edited\n")
+    run("T10")
+    assert len(set(taken)) == len(_journals(tmp_path)) == 3
+    assert len(json.loads((tmp_path / "out" / "suite.json").read_text())["rows"]) == 1
+
+
+def test_suites_share_a_folder(problems: Path, tmp_path: Path, wiki_root: Path) -> None:
+    """What another one works on is waited for, and the table holds the rows of both."""
+    registry, out = Registry.open(wiki_root), tmp_path / "out"
+    run_suite(problems, SuiteOptions("T10", out, names=("without",)), registry, lambda _: None)
+    said, options = list[str](), SuiteOptions("T10", out, names=("Broken",), run_s=0.3)
+    run_suite(problems, options, registry, lambda _: None)
+    (key,) = [one.stem for one in (out / "results").glob("*.json") if "3_Broken" in one.read_text()]
+    with SuiteStore(out / "results").claim(key) as held:
+        assert held
+        found = run_suite(problems, options, registry, said.append)
+    assert said[-1].endswith("another suite is at it")
+    assert [one.reason for one in found.rows] == ["another suite has not ended it"]
+    rows = json.loads((out / "suite.json").read_text())["rows"]
+    assert {one["problem"]: one["verdict"] for one in rows} == {
+        "kernelbench_3_broken": "refused", "sums_without": "no kernel"
+    }  # fmt: skip
+    assert all("another suite" not in one["reason"] for one in rows)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +127,7 @@ def test_nothing_is_begun_after_the_budget(problems: Path, tmp_path: Path, wiki_
     found = run_suite(problems, options, Registry.open(wiki_root), lambda _: None)
     assert found.rows == ()
     assert found.left_out == (str(problems / "without" / "problem.toml"),)
+    assert json.loads((tmp_path / "out" / "suite.json").read_text())["left_out"] == list(found.left_out)
 
 
 def test_a_folder_without_problems(tmp_path: Path, wiki_root: Path) -> None:
@@ -91,12 +141,11 @@ def test_a_baseline_begun_elsewhere_begins_anew(
 ) -> None:
     """A round is finished on the machine it was begun on, and a suite may get another GPU each time."""
     options = SuiteOptions("T10", tmp_path / "out", words=("--simulate",), wikis=(wiki_root,), names=("with/",))
-    journal = tmp_path / "out" / "kernel_opt_sums_with" / "journal.jsonl"
     seen = list[bytes]()
     real = suite.run
 
     def first_elsewhere(*words: object, **more: object) -> object:
-        seen.append(journal.read_bytes())
+        seen.append(_journals(tmp_path)[0].read_bytes())
         if len(seen) > 1:
             return real(*words, **more)  # type: ignore[arg-type]
         return SimpleNamespace(stderr=b"kb: round 0 was begun on another machine [KB429]", stdout=b"")

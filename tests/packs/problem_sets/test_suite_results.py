@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.packs.problem_sets.suite import Suite, SuiteRow
 from kopt_kb.packs.problem_sets.suite_results import read_baselines, sol_score, write_results
+from kopt_kb.packs.problem_sets.suite_rows import Suite, SuiteRow
 
 ROWS = (
     SuiteRow("kernelbench_36", "KernelBench", "l/36_RMSNorm_.py", "correct", "", "8x8", "", 2e-6, 1e-6),
