@@ -1,12 +1,13 @@
-"""The small project of tests/data and its file."""
+"""The small project of tests/data and its file; one warm compile worker for all tests of the folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from kopt_kb.launch.compile.pool import CompilePool
 from kopt_kb.launch.project.file import ProjectFile, read_project
 
 
@@ -22,3 +23,11 @@ def read(project_root: Path) -> Callable[..., ProjectFile]:
         return read_project(text.encode(), "project.toml")
 
     return reader
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[CompilePool]:
+    """A worker that stays warm between tests."""
+    pytest.importorskip("triton")
+    with CompilePool(time_limit_s=600.0) as one:
+        yield one
