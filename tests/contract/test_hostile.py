@@ -36,7 +36,7 @@ SLOW = {
     "roofline", "upgrade", "wiki site", "workspace set",
 }  # fmt: skip
 STARTING = {"cutile ir"}
-STEPS = {leaf: 4 for leaf in SLOW} | {leaf: len(HOSTILE) for leaf in STARTING}
+STEPS = dict.fromkeys(SLOW, 4) | {leaf: len(HOSTILE) for leaf in STARTING}
 """Commands that take their time, and those that start a child for whatever they are given: each word and option meets
 every fourth of the hostile words, or one; all words and options together meet all of them, or most."""
 
