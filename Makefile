@@ -33,9 +33,10 @@ types: $(TEST)/ready
 	$(TEST)/bin/mypy tests/typing
 	$(TEST)/bin/mypy --config-file benchmarks/mypy.ini benchmarks/*.py
 
-# Every test that tests/slow.txt does not name. Compiled code is kept: without it pytest rewrites every test and module
-# anew in each worker, which is half the time of collecting.
-quick: export PYTHONDONTWRITEBYTECODE =
+# Compiled code is kept: without it each worker rewrites every test and module anew, and each child compiles what it loads.
+quick test: export PYTHONDONTWRITEBYTECODE =
+
+# Every test that tests/slow.txt does not name.
 quick: $(TEST)/ready
 	$(TEST)/bin/pytest -q -n 2 --dist loadfile -m "not slow"
 

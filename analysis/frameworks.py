@@ -50,15 +50,22 @@ def vendors_of(name: str) -> tuple[str, ...]:
     return language.vendors if language is not None else ()
 
 
-def aliases(tree: ast.Module) -> dict[str, str]:
-    """Return local name → dotted name of everything imported anywhere in a file."""
+def aliases(tree: ast.Module, module: str | None = None) -> dict[str, str]:
+    """Return local name → dotted name of everything imported anywhere in a file.
+
+    Args:
+        tree: The file.
+        module: Its dotted name, which relative imports start from; None: they are left out.
+    """
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 names[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
+        elif isinstance(node, ast.ImportFrom) and (node.level == 0 or module is not None):
+            package = (module or "").split(".")[: -node.level] if node.level else []
+            base = ".".join([*package, *([node.module] if node.module else [])])
+            names.update({one.asname or one.name: f"{base}.{one.name}" for one in node.names})
     return names
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from result_table import ResultTable
+from table_replay import TableSearch, asking
 
 from kopt_kb.launch.candidate.job import Request, SpaceAsked
 from kopt_kb.launch.judge.admission import Objection
@@ -19,10 +21,8 @@ from kopt_kb.launch.judge.judging import Timed
 from kopt_kb.launch.judge.makers import Made, NotRecordedError
 from kopt_kb.launch.judge.search import SearchTools, search_shape
 from kopt_kb.launch.judge.shelf import Asked, Choose
-from kopt_kb.launch.search.replay import TableSearch, asking
 from kopt_kb.launch.search.searcher import Searcher, SearchFacts
 from kopt_kb.launch.search.space import Space
-from kopt_kb.launch.search.table import ResultTable
 
 __all__ = ["loop_searches"]
 

@@ -3,8 +3,8 @@
 Run: python benchmarks/profile_amd.py [--dispatches 1000000] [--csv-bytes 1000000000] [--counters 4] [--keep DIR]
 
 Prints one line a reader: processor seconds from file to profiles in a fresh process, the rate, and the peak memory of
-that process. The counter table is read row by row, by columns (when pyarrow is installed), and, for comparison, through
-the csv module alone; so are a kernel trace of a tenth of the size and one in which every kernel has a name of its own.
+that process. The counter table is read, and, for comparison, goes through the csv module alone; so do a kernel trace of
+a tenth of the size and one in which every kernel has a name of its own.
 """
 
 from __future__ import annotations
@@ -55,9 +55,6 @@ if way == "csv module":
         count = sum(1 for _ in csv.reader(stream))
 else:
     from kopt_kb.analysis.readers import read_profiles
-    from kopt_kb.analysis.readers.amd import rocprofv3_csv
-    if way == "row by row":
-        rocprofv3_csv.columnar_is_there = lambda: False
     count = sum(one.launch_count for one in read_profiles(path))
 took = time.process_time() - start
 print(json.dumps([took, count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024]))
@@ -170,7 +167,7 @@ def main() -> None:
         write_rocpd(database, arguments.dispatches)
         measure("aggregated", database)
         write_counters(table, arguments.csv_bytes, arguments.counters)
-        for way in ("by columns", "row by row", "csv module"):
+        for way in ("row by row", "csv module"):
             measure(way, table)
         for name, names in (("trace.csv", len(KERNELS)), ("distinct.csv", None)):
             write_trace(folder / name, arguments.csv_bytes // 10, names)

@@ -27,6 +27,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from result_table import ResultTable, TableResult, read_table  # noqa: E402
+
 from kopt_kb.analysis.occupancy.limits import Limits  # noqa: E402
 from kopt_kb.base.errors import MissingTool  # noqa: E402
 from kopt_kb.launch.counts.device_facts import device_facts  # noqa: E402
@@ -40,7 +42,6 @@ from kopt_kb.launch.kernel.declared import packaged_file  # noqa: E402
 from kopt_kb.launch.record.bounds import unfit_result  # noqa: E402
 from kopt_kb.launch.record.judge import stored  # noqa: E402
 from kopt_kb.launch.search.space import Space  # noqa: E402
-from kopt_kb.launch.search.table import ResultTable, TableResult, read_table  # noqa: E402
 from kopt_kb.wiki.registry import Registry  # noqa: E402
 
 

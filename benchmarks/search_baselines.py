@@ -15,8 +15,8 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+from table_replay import TableSearch, asking
 
-from kopt_kb.launch.search.replay import TableSearch, asking
 from kopt_kb.launch.search.searcher import Searcher
 from kopt_kb.launch.search.space import Space
 

@@ -26,10 +26,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from loop_search import loop_searches  # noqa: E402
+from result_table import ResultTable, read_table, tables_in  # noqa: E402
 from search_baselines import installed  # noqa: E402
-
-from kopt_kb.launch.search.replay import Rules, Run, TableSearch, median_hit, replay  # noqa: E402
-from kopt_kb.launch.search.table import ResultTable, read_table, tables_in  # noqa: E402
+from table_replay import Rules, Run, TableSearch, median_hit, replay  # noqa: E402
 
 SHARE_OF_SPACE = 0.15
 DEVELOPED_ON = {"A100", "A4000", "attention", "cross_entropy", "gemm", "softmax"}

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -206,7 +207,23 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile(config.getoption("--hypothesis-profile", None) or "same")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def _is_traced(item: pytest.Item) -> bool:
+    """Return whether a test counts for coverage: those in the rooms of the modules it speaks of, but no long campaign.
+
+    The others, traced, take twice as long and reach little that these do not.
+    """
+    in_room = item.nodeid.startswith(_covered_rooms())
+    return in_room and not ("slow" in item.keywords and item.nodeid.startswith("tests/kopt_kb/tuning/"))
+
+
+@cache
+def _covered_rooms() -> tuple[str, ...]:
+    """Return the folders of the tests of those modules whose coverage is measured."""
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    return tuple(f"tests/{name.rpartition('/')[0]}/" for name in tool["coverage"]["run"]["include"])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that tests/slow.txt names, `-m "not slow"` is the quick lane; skip what needs packs without them."""
     slow = set((ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").split("\n"))
     for item in items:
@@ -214,6 +231,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid}: an address stands in this test's name; give its cases ids")
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker("slow")
+        if config.pluginmanager.hasplugin("_cov") and not _is_traced(item):
+            item.add_marker("no_cover")
         if item.get_closest_marker("packs") is not None and not (ROOT / "kopt_kb" / "packs").is_dir():
             item.add_marker(pytest.mark.skip(reason="needs the packs of this distribution, which are not installed"))
 

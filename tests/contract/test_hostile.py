@@ -32,10 +32,13 @@ HOSTILE = [
     "-1", "nan", "1e400", "", "/dev/zero", "/proc/self/mem", "text.py/below",
 ]  # fmt: skip
 SLOW = {
-    "compile", "count", "doctor", "init", "profile diff", "profile gap", "profile read", "profile roofline", "roofline",
-    "upgrade", "wiki site", "workspace set",
+    "compile", "count", "cutile read", "doctor", "init", "profile diff", "profile gap", "profile read", "profile roofline",
+    "roofline", "upgrade", "wiki site", "workspace set",
 }  # fmt: skip
-"""Commands that take their time: each word and option meets every fourth of the hostile words, all of them together."""
+STARTING = {"cutile ir"}
+STEPS = dict.fromkeys(SLOW, 4) | {leaf: len(HOSTILE) for leaf in STARTING}
+"""Commands that take their time, and those that start a child for whatever they are given: each word and option meets
+every fourth of the hostile words, or one; all words and options together meet all of them, or most."""
 
 LATE = {leaf for leaf, one in FIRST.items() if one.needs}
 """Commands that load torch, here or in a child, before they look at anything else: their words are not varied."""
@@ -74,7 +77,7 @@ def _variants(leaf: str) -> Iterator[list[str]]:
         for action in LEAVES[leaf]._actions
         if action.option_strings and action.nargs != 0 and (action.dest != "as_form" or leaf == "isa")
     ]
-    step = 4 if leaf in SLOW else 1
+    step = STEPS.get(leaf, 1)
     for number, place in enumerate(places):
         for value in HOSTILE[number % step :: step]:
             yield place(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import re
@@ -10,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kopt_kb.cli.commands import every_command
-from kopt_kb.cli.kit.parser import leaves
 from kopt_kb.cli.main import main
-from kopt_kb.doors.table import behind
-from kopt_kb.tuning.options import FLAGS
 
 ROOT = Path(__file__).parents[2]
 OP = ["--op", "rms_norm", "--shape", "8192x4096", "--dtype", "bf16"]
@@ -234,111 +229,6 @@ class TestRefusals:
         from kopt_kb.base.error_codes import causes
 
         assert all(one.remedy for one in causes().values())
-
-
-class TestNothingIsIgnored:
-    """An option that a combination does not use is refused."""
-
-    @pytest.mark.parametrize(
-        "words",
-        [
-            ["roofline", "--platform", "H20", *OP, "--profile", "r.csv"],
-            ["roofline", "--platform", "H20", *OP, "--kernel", "k"],
-            ["roofline", "--platform", "H20", *OP, "--autotune", "1"],
-            ["roofline", "--platform", "H20", *OP, "--plot", "--json"],
-            ["roofline", "op:rms_norm", "--platform", "H20", "--time", "1us"],
-            ["lookup", "H20", "--json", "--format", "csv"],
-            ["profile", "run", "--dry-run", "--tool", "ncu", "--target", "gfx942", "PROGRAM"],
-            ["profile", "run", "--dry-run", "--tool", "ncu", "--steps", "att", "PROGRAM"],
-            ["profile", "run", "--dry-run", "--tool", "rocprofv3", "--lock-clocks", "PROGRAM"],
-            ["profile", "run", "--dry-run", "--tool", "rocprofv3", "--set", "basic", "PROGRAM"],
-        ],
-    )
-    def test_combinations(self, words: list[str], capsys: Capture) -> None:
-        """Each is a usage error that says what to do."""
-        assert "[KB103]" in said(capsys, *words, code=2)
-
-    def test_one_name_for_one_thing(self) -> None:
-        """A name that a command had before stays beside the one that all have."""
-        now = {
-            "--output": "--out", "--rounds": "--samples", "--arch": "--target", "--time-limit": "--run-s",
-            "--memory-limit": "--memory-bytes", "--checks": "--seeds",
-        }  # fmt: skip
-        apart = {("init", "--arch"): "the architecture as the README names it"}
-        for leaf, (_, parser) in _leaves().items():
-            names = {name for action in parser._actions for name in action.option_strings}
-            assert not [old for old in now if old in names and now[old] not in names and (leaf, old) not in apart], leaf
-
-    def test_one_meaning_for_one_name(self) -> None:
-        """What files and reports hold is chosen by a regular expression; percentages and errors have names of their own."""
-        metavars: dict[str, set[object]] = {}
-        for leaf, (_, parser) in _leaves().items():
-            for action in parser._actions:
-                for name in action.option_strings:
-                    if name == action.option_strings[0]:
-                        metavars.setdefault(name, set()).add(action.metavar)
-                    if name == "--kernel" and leaf.split()[0] in {"profile", "isa", "occupancy"}:
-                        assert action.metavar == "REGEX", leaf
-        assert metavars["--threshold"] == {"PCT"} and metavars["--tolerance"] == {"X"}
-        assert metavars["--set"] == {"FIELD=TEXT"} and "--sections" in metavars
-
-    def test_every_option_is_read(self) -> None:
-        """By the command's module or one that it imports; but those whose help says that they change nothing."""
-        sources = {
-            path.relative_to(ROOT)
-            .with_suffix("")
-            .as_posix()
-            .replace("/", ".")
-            .removesuffix(".__init__"): path.read_text()
-            for room in ("cli", "packs")
-            for path in (ROOT / "kopt_kb" / room).rglob("*.py")
-        }
-        by_table = set(FLAGS)
-        for leaf, (module, parser) in _leaves().items():
-            text = "\n".join(sources[one] for one in _reached(module, sources) | _served(leaf))
-            read = set(re.findall(r"\b(?:args|options)\.(\w+)|\bargs, \"(\w+)\"", text))
-            read = (
-                {one for pair in read for one in pair if one}
-                | {one.replace("-", "_") for one in re.findall(r'"([\w-]+)"', text)}
-                | by_table
-            )
-            lacking = (
-                {action.dest for action in parser._actions if "accepted: " not in (action.help or "")} - read - {"help"}
-            )
-            assert not lacking, (leaf, lacking)
-
-
-def _leaves() -> dict[str, tuple[str, argparse.ArgumentParser]]:
-    """Return every command that takes options, with its module and its parser."""
-    found = [
-        (leaf, command.module, parser) for _, command in every_command() for leaf, parser in leaves(command).items()
-    ]
-    return {leaf: (module, parser) for leaf, module, parser in found}
-
-
-def _served(leaf: str) -> set[str]:
-    """Return the modules of packs that add arguments to a command and read them."""
-    given = [one for _, one in behind("arguments") if leaf in one.commands]
-    parts = [part for one in given for part in (one.add, one.given) if part is not None]
-    parts += [form.audit for _, form in behind("audit_forms") if leaf == "audit"]
-    return {part.place.partition(":")[0] for part in parts}
-
-
-def _reached(module: str, sources: dict[str, str]) -> set[str]:
-    """Return a module and those of the command line that it imports, at any depth."""
-    found: set[str] = set()
-    todo = [module]
-    while todo:
-        one = todo.pop()
-        if one in sources and one not in found:
-            found.add(one)
-            todo += re.findall(r"kopt_kb\.(?:cli|packs)[.\w]+", sources[one])
-            for node in ast.walk(ast.parse(sources[one])):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                    ("kopt_kb.cli", "kopt_kb.packs")
-                ):
-                    todo += [f"{node.module}.{alias.name}" for alias in node.names]
-    return found
 
 
 class TestLooks:

@@ -54,7 +54,7 @@ def checkout(repo_root: Path, tmp_path: Path) -> Path:
     for name in _COPIED:
         source = repo_root / name
         if source.is_dir():
-            shutil.copytree(source, root / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, root / name, symlinks=True)  # with its compiled code
         else:
             shutil.copy(source, root / name)
     (tmp_path / "bin").mkdir()

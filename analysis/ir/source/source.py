@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kopt_kb.analysis.frameworks import dotted_name
+from kopt_kb.analysis.frameworks import aliases, dotted_name
 
 __all__ = ["KernelModule", "Project", "is_kernel", "parse_module"]
 
@@ -33,16 +33,7 @@ class KernelModule:
     @cached_property
     def names(self) -> dict[str, str]:
         """Local name → dotted name of everything imported anywhere in the file, relative imports resolved."""
-        found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                for one in node.names:
-                    found[one.asname or one.name.split(".")[0]] = one.name if one.asname else one.name.split(".")[0]
-            elif isinstance(node, ast.ImportFrom):
-                package = self.name.split(".")[: -node.level] if node.level else []
-                base = ".".join([*package, *([node.module] if node.module else [])])
-                found.update({one.asname or one.name: f"{base}.{one.name}" for one in node.names})
-        return found
+        return aliases(self.tree, self.name)
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:

@@ -13,7 +13,6 @@ from kopt_kb.analysis.readers.amd.amd_csv import Columns, header_of
 from kopt_kb.analysis.readers.amd.amd_devices import Devices, agent_table_beside
 from kopt_kb.analysis.readers.amd.amd_stats import is_stats, read_stats
 from kopt_kb.analysis.readers.amd.amd_store import DispatchStore
-from kopt_kb.analysis.readers.amd.rocprofv3_columnar import columnar_is_there, read_columnar
 from kopt_kb.analysis.readers.amd.rocprofv3_plain import read_plain, read_plain_trace
 from kopt_kb.analysis.readers.amd.rocprofv3_rows import TableReader
 from kopt_kb.analysis.readers.common.base import Reader, ReportHead, without_collection
@@ -74,8 +73,7 @@ def read_rocprofv3_csv(path: Path) -> Iterator[KernelProfile]:
     if kind == "other":
         raise ReportError("a rocprofv3 table without kernels", where=path, line=1, fix=_NEEDED, code="KB205")
     devices = _devices(path, kind)
-    large = kind == "counters" and path.stat().st_size >= _LARGE_BYTES and columnar_is_there()
-    collector = read_columnar(path, devices, source) if large else None
+    collector = None
     if kind == "trace" and path.stat().st_size >= _LARGE_BYTES:
         with without_collection():
             collector = _by_blocks(path, devices, source)

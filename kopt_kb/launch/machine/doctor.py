@@ -180,15 +180,10 @@ def _processor(host: Host) -> Iterator[HealthFinding]:
     yield HealthFinding("processor", "governor", "ok" if is_fast else "note", ", ".join(sorted(governors)), fix)
 
 
-_EXTRAS = {
-    "triton": "static", "torch": "gpu", "cuda-bindings": "gpu", "ncu-report": "ncu", "nvidia-cuda-nvrtc": "cuda",
-}  # fmt: skip
-
-
 def _packages(host: Host) -> Iterator[HealthFinding]:
     """Python packages against the versions that are supported."""
-    for name, extra in _EXTRAS.items():
-        yield package_line(host, name, extra)
+    for name in ("triton", "torch", "cuda-bindings", "ncu-report", "nvidia-cuda-nvrtc"):
+        yield package_line(host, name)
 
 
 _MOST_LINES = 50

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from kopt_kb.base.installed import extra_of
 from kopt_kb.launch.machine.health import HealthFinding, Host
 
 __all__ = ["language_line", "package_line", "within"]
 
 
-def package_line(host: Host, name: str, extra: str) -> HealthFinding:
+def package_line(host: Host, name: str) -> HealthFinding:
     """Return the line of a package that an extra of kb brings."""
     version, wanted = host.package(name), host.ranges.get(name, "")
     if version is None:
-        return HealthFinding("packages", name, "absent", f"not installed; the extra [{extra}] brings it")
+        return HealthFinding("packages", name, "absent", f"not installed; the extra [{extra_of(name)}] brings it")
     if within(version, wanted):
         return HealthFinding("packages", name, "ok", f"{version} ({wanted or 'any'})")
     return HealthFinding(

@@ -9,11 +9,8 @@ from kopt_kb.launch.machine.package_health import package_line
 
 __all__ = ["lines"]
 
-_EXTRAS = {"optuna": "tune", "ray": "cluster"}
-"""Package → kb's extra that brings it."""
-
 
 def lines(host: Host) -> Iterator[HealthFinding]:
     """Yield a line for each package."""
-    for name, extra in _EXTRAS.items():
-        yield package_line(host, name, extra)
+    for name in ("optuna", "ray"):
+        yield package_line(host, name)

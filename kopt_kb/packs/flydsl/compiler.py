@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.launch.cuda.languages import FunctionCode, FunctionJob, dump_folder
+from kopt_kb.problem.dtypes import FORMATS
 
 __all__ = ["function_code"]
 
-_TYPES = {
-    "fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "i64": "int64", "i32": "int32",
-    "i16": "int16", "i8": "int8", "u8": "uint8", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "i1": "bool",
-}  # fmt: skip
-"""Triton's word for an element → torch's."""
+_TYPES = {one.triton: one.torch for one in FORMATS}
 _LINKER = """import sys
 from triton._C.libtriton import amd
 words = sys.argv[1:]

@@ -19,4 +19,6 @@ def test_what_is_missing_has_no_version() -> None:
 def test_the_extra_that_brings_a_package() -> None:
     """By what the distribution itself declares; what only its tests need is no extra for a user."""
     assert (extra_of("optuna"), extra_of("shtab")) == ("tune", "completion")
+    modules = {"numpy": "static", "torch": "gpu", "cuda": "gpu", "ncu_report": "ncu", "pyarrow": "columnar"}
+    assert {name: extra_of(name) for name in modules} == modules
     assert extra_of("pytest-timeout") == extra_of("no-such-package") == ""

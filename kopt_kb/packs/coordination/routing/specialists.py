@@ -10,7 +10,6 @@ __all__ = [
     "CATEGORIES",
     "CUTE_TARGETS",
     "NOT_THE_SAME",
-    "PRINCIPLES",
     "SAFETY_RULES",
     "SPECIALISTS",
     "Availability",
@@ -130,15 +129,3 @@ SAFETY_RULES: tuple[str, ...] = (
     "document every change",
 )
 """What holds for every task; `kb tune` does each of them."""
-
-PRINCIPLES: tuple[str, ...] = (
-    "pipeline: overlap compute, memory and communication",
-    "parallelism: the strategy that fits the machine",
-    "locality: move less data",
-    "vectorization: fill matrix units and wide accesses",
-    "fusion: fewer launches and fewer trips through memory",
-    "precision: fewer bits where the tolerance allows",
-    "batching: spread fixed costs",
-    "async: no needless synchronization",
-)
-"""What plans are held against."""

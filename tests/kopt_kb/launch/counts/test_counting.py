@@ -11,6 +11,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
+from kopt_kb.launch.compile.pool import CompilePool
 from kopt_kb.launch.compile.request import KernelCase, OpCase
 from kopt_kb.launch.counts.counting import count_case, work_of
 from kopt_kb.problem.work import work
@@ -30,9 +31,9 @@ def double(x_ptr, out_ptr, count, BLOCK: tl.constexpr):
 """
 
 
-def test_rms_norm_equals_its_closed_form(repo_root: Path) -> None:
+def test_rms_norm_equals_its_closed_form(repo_root: Path, pool: CompilePool) -> None:
     """512x3000 bf16: 4N+1 operations a row, each byte once."""
-    (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (512, 3000), "bf16"), "sm_90")
+    (one,) = count_case(OpCase(str(repo_root / "kernels/rms_norm.py"), (512, 3000), "bf16"), "sm_90", pool=pool)
     closed = work("rms_norm", (512, 3000), "bf16")
     counted = work_of(one, "bf16")
     assert counted.flops[0].useful == closed.flops[0].useful
@@ -54,45 +55,47 @@ def test_a_users_kernel_with_arguments(tmp_path: Path) -> None:
         count_case(case, "sm_90")
 
 
-def test_a_gluon_kernel_counts_as_the_triton_kernel_of_the_same_product(repo_root: Path) -> None:
+def test_a_gluon_kernel_counts_as_the_triton_kernel_of_the_same_product(repo_root: Path, pool: CompilePool) -> None:
     """From TTGIR, where one warp copies and two warpgroups multiply; the closed form, byte for byte."""
     shape = (512, 512, 256)
     form = work("gemm", shape, "fp16")
     roles = {"VARIANT": "roles", "BLOCK_N": 256, "BLOCK_K": 64, "num_stages": 4}
     for config in (roles, {}):
-        (one,) = count_case(OpCase(str(repo_root / "kernels/matmul.py"), shape, "fp16", config), "sm_90")
+        (one,) = count_case(OpCase(str(repo_root / "kernels/matmul.py"), shape, "fp16", config), "sm_90", pool=pool)
         found = work_of(one, "fp16")
         assert (one.kernel.exactness, found.flops_by_engine()) == ("exact", form.flops_by_engine())
         assert found.compulsory_bytes() == form.compulsory_bytes()
 
 
 @pytest.mark.parametrize(("op", "shape"), [("rms_norm", (65536, 8192)), ("swiglu", (4096, 11008))])
-def test_launches_of_any_size_are_counted_exactly(op: str, shape: tuple[int, int], repo_root: Path) -> None:
+def test_launches_of_any_size_are_counted_exactly(
+    op: str, shape: tuple[int, int], repo_root: Path, pool: CompilePool
+) -> None:
     """Programs that are alike but for a shift cost what one of them costs: the closed form, byte for byte."""
-    (one,) = count_case(OpCase(str(repo_root / f"kernels/{op}.py"), shape, "bf16"), "sm_90")
+    (one,) = count_case(OpCase(str(repo_root / f"kernels/{op}.py"), shape, "bf16"), "sm_90", pool=pool)
     assert (one.mode, one.kernel.exactness) == ("exact", "exact")
     assert work_of(one, "bf16").compulsory_bytes() == work(op, shape, "bf16").compulsory_bytes()
 
 
 def test_launches_that_would_take_minutes_are_counted_by_shape(
-    repo_root: Path, monkeypatch: pytest.MonkeyPatch
+    repo_root: Path, monkeypatch: pytest.MonkeyPatch, pool: CompilePool
 ) -> None:
     """And say so; exact mode still follows them when it is asked for."""
     monkeypatch.setattr("kopt_kb.launch.counts.counting.EXACT_LANES", 1 << 12)
     case = OpCase(str(repo_root / "kernels/rms_norm.py"), (512, 3000), "bf16")
-    (one,) = count_case(case, "sm_90")
+    (one,) = count_case(case, "sm_90", pool=pool)
     assert (one.mode, one.kernel.exactness) == ("shape", "upper")
-    (one,) = count_case(case, "sm_90", mode="exact")
+    (one,) = count_case(case, "sm_90", mode="exact", pool=pool)
     assert (one.mode, one.kernel.exactness) == ("exact", "exact")
 
 
 @pytest.mark.parametrize(("target", "engine"), [("sm_90", "vector"), ("gfx942", "matrix")])
 @pytest.mark.parametrize("name", ["matmul", "naive/matmul"])
 def test_an_fp32_product_is_not_rounded_and_runs_where_the_target_has_fp32(
-    name: str, target: str, engine: str, repo_root: Path
+    name: str, target: str, engine: str, repo_root: Path, pool: CompilePool
 ) -> None:
     """64x32x48 fp32: all operations are fp32 and none is tf32; NVIDIA's tensor cores take no fp32 operands."""
-    (one,) = count_case(OpCase(str(repo_root / f"kernels/{name}.py"), (64, 32, 48), "fp32"), target)
+    (one,) = count_case(OpCase(str(repo_root / f"kernels/{name}.py"), (64, 32, 48), "fp32"), target, pool=pool)
     counted = work_of(one, "fp32")
     assert [(flop.dtype, flop.engine, flop.useful.value) for flop in counted.flops] == [
         ("fp32", engine, 2 * 64 * 32 * 48)
@@ -114,12 +117,12 @@ def scaled(a, sa, b, sb, c):
 """
 
 
-def test_block_scaled_products_run_as_bf16_where_the_target_has_no_unit(tmp_path: Path) -> None:
+def test_block_scaled_products_run_as_bf16_where_the_target_has_no_unit(tmp_path: Path, pool: CompilePool) -> None:
     """The roof is that of the instruction in the machine code, and the work says so."""
     (tmp_path / "k.py").write_text(SCALED)
     packed, scales = TensorSpec((64, 64), "uint8"), TensorSpec((64, 4), "uint8")
     case = KernelCase(str(tmp_path / "k.py"), "scaled", (packed, scales, packed, scales, TensorSpec((64, 64), "fp32")))
-    (one,) = count_case(case, "sm_90", grid=(1,))
+    (one,) = count_case(case, "sm_90", grid=(1,), pool=pool)
     assert [(flop.dtype, flop.engine) for flop in one.kernel.useful] == [("mxfp4", "matrix")]
     found = work_of(one, "mxfp4")
     assert [(flop.dtype, flop.engine, flop.useful.value) for flop in found.flops] == [
@@ -128,9 +131,9 @@ def test_block_scaled_products_run_as_bf16_where_the_target_has_no_unit(tmp_path
     assert any("mxfp4 matrix of the IR runs as bf16 matrix on sm_90: by wgmma" in text for _, text in found.definitions)
 
 
-def test_an_fp32_attention_counts_products_and_softmax_on_one_engine(repo_root: Path) -> None:
+def test_an_fp32_attention_counts_products_and_softmax_on_one_engine(repo_root: Path, pool: CompilePool) -> None:
     """Operations that share an engine are one amount."""
-    (one,) = count_case(OpCase(str(repo_root / "kernels/attention.py"), (1, 1, 64, 32), "fp32"), "sm_90")
+    (one,) = count_case(OpCase(str(repo_root / "kernels/attention.py"), (1, 1, 64, 32), "fp32"), "sm_90", pool=pool)
     counted = work_of(one, "fp32")
     assert [(flop.dtype, flop.engine) for flop in counted.flops] == [("fp32", "vector")]
     assert counted.flops[0].useful.value == sum(flop.amount.value or 0 for flop in one.kernel.useful)

@@ -151,7 +151,7 @@ def test_one_pool_serves_several_calls():
 @pytest.mark.triton
 @pytest.mark.torch
 @pytest.mark.parametrize("product", ["MI300X", "MI355X"])
-def test_the_packaged_product_fits_on_amd(product):
+def test_the_packaged_product_fits_on_amd(product, pool):
     """Its default launches there, some of its variants do, and each that does not is refused by a sourced limit."""
     pytest.importorskip("triton")
     pytest.importorskip("torch")
@@ -160,9 +160,8 @@ def test_the_packaged_product_fits_on_amd(product):
     target = platform.identity.target
     variants = [one for one in read_declared(file).variants if not one.targets or target in one.targets]
     configs = [{}] + [{"num_stages": 2} | dict(one.config) for one in variants]
-    with CompilePool(1) as pool:
-        case = op_cases(file, (4096, 4096, 4096), "bf16")
-        verdicts = judge_configs(configs, case, target, limits_of(platform), pool)
+    case = op_cases(file, (4096, 4096, 4096), "bf16")
+    verdicts = judge_configs(configs, case, target, limits_of(platform), pool)
     assert isinstance(verdicts[0], Kept), verdicts[0]
     assert sum(isinstance(one, Kept) for one in verdicts) >= 3
     for one in verdicts:

@@ -11,7 +11,6 @@ import pytest
 from kopt_kb.analysis.ir.machine.scan import scan_text
 from kopt_kb.analysis.occupancy.occupancy import Limits, occupancy
 from kopt_kb.kernels.launch_case import LaunchCase, TensorSpec
-from kopt_kb.launch.compile.pool import CompilePool
 from kopt_kb.launch.compile.request import Compilation, CompileFailed, KernelCase, OpCase
 from kopt_kb.launch.counts.static_profile import compile_kernel, profile_of
 
@@ -23,14 +22,6 @@ BLOCKS = {"BM": 128, "BN": 128, "BK": 64}
 def gemm(**options):
     """A 128x128x64 GEMM in fp16."""
     return KernelCase(FILE, "gemm", (TILE,) * 3 + (4096,) * 4, BLOCKS, {"num_warps": 8, "num_stages": 3} | options)
-
-
-@pytest.fixture(scope="module")
-def pool():
-    """A warm worker."""
-    pytest.importorskip("triton")
-    with CompilePool() as one:
-        yield one
 
 
 @pytest.mark.triton

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from result_table import ResultTable, TableResult, read_table
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.launch.candidate.job import Request, SpaceAsked
@@ -22,7 +23,6 @@ from kopt_kb.launch.judge.makers import Made, NotRecordedError
 from kopt_kb.launch.judge.search import SearchTools, search_shape
 from kopt_kb.launch.judge.shelf import Asked
 from kopt_kb.launch.record.model import LaunchRecord
-from kopt_kb.launch.search.table import ResultTable, TableResult, read_table
 from tests.kopt_kb.launch.counts.test_launch_limits import LIMITS
 from tests.kopt_kb.launch.small_record import small_record
 

@@ -197,8 +197,8 @@ def test_drift_and_clock_steps(lab: Any, record: Records) -> None:
 def test_the_place_of_a_buffer_wins_nothing(lab: Any, record: Records) -> None:
     """Places that move a kernel by a percent are noise over many of them: equal kernels stay equal, and 10 % is found."""
     lab.world.placement = 0.01
-    same = [contest(lab.judges(), {"4": record("plusone__us100")}, {"4": record("plusone__us100")}) for _ in range(12)]
-    assert [one.verdict for one in same] == ["not_faster"] * 12
+    same = [contest(lab.judges(), {"4": record("plusone__us100")}, {"4": record("plusone__us100")}) for _ in range(4)]
+    assert [one.verdict for one in same] == ["not_faster"] * 4
     found = contest(lab.judges(), {"4": record("plusone__us100")}, {"4": record("plusone__us90")})
     assert found.verdict == "accepted"
 

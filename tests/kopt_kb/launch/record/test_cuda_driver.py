@@ -6,7 +6,7 @@ import ctypes
 import importlib.util
 import sys
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from kopt_kb.launch.record.driver import DriverError, scalar_type
 from kopt_kb.launch.record.model import Launch, TensorMapArg, TensorView
 from kopt_kb.launch.record.moves import Move
 from kopt_kb.launch.record.own_memory import OwnPlace
+from tests.kopt_kb.launch.record.remembered_library import Anything, CallFailure, RememberedLibrary
 
 CONSTANTS = """
 __constant__ float scale[4] = {1, 2, 3, 4};
@@ -37,83 +38,15 @@ def test_missing_bindings_are_named() -> None:
         CudaDriver()
 
 
-class _Error:
-    """A result of the driver."""
-
-    def __init__(self, name: str, number: int) -> None:
-        self.name, self._number = name, number
-
-    def __int__(self) -> int:
-        return self._number
-
-
-class _Any(SimpleNamespace):
-    """Whatever has members: an enumeration, a structure."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = 1 if name.isupper() or name.startswith("CU_") else _Any()
-        setattr(self, name, found)
-        return found
-
-    def __call__(self, *values: Any) -> Any:
-        return values[0] if values else _Any()
-
-
-class _Library(ModuleType):
-    """cuda.bindings.driver as far as this program goes; `refused` calls fail, `answers` give values."""
-
-    CU_MEMHOSTALLOC_DEVICEMAP = 2
-
-    def __init__(self, *parameters: int) -> None:
-        super().__init__("driver")
-        self.calls: list[tuple[str, tuple[Any, ...]]] = []
-        self.refused: set[str] = set()
-        self.parameters = parameters
-        self.pinned = ctypes.create_string_buffer(4096)
-        self.answers: dict[str, Any] = {
-            "cuDeviceGetUuid": _Any(bytes=bytes(range(16))), "cuDeviceGetName": b"GPU\0\0", "cuMemAlloc": 4096,
-            "cuDeviceGetAttribute": 1 << 20, "cuDeviceTotalMem": 1 << 30, "cuDriverGetVersion": 13000,
-            "cuMemHostAlloc": ctypes.addressof(self.pinned), "cuMemHostGetDevicePointer": 77, "cuDeviceGet": 0,
-            "cuEventElapsedTime": 1.5, "cuModuleLoadData": "module", "cuModuleGetFunction": "kernel",
-            "cuStreamCreate": "stream", "cuIpcGetMemHandle": _Any(getPtr=lambda: ctypes.addressof(self.pinned)),
-            "cuStreamEndCapture": "graph", "cuGraphInstantiate": "ready", "cuEventCreate": "event",
-        }  # fmt: skip
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("cu") or name.startswith("cuuint"):
-            return _Any()
-        if name == "cuFuncGetParamInfo":
-            return self._parameter
-
-        def call(*values: Any) -> tuple[Any, ...]:
-            self.calls.append((name, values))
-            if name in self.refused:
-                return (_Error("CUDA_ERROR_NOT_SUPPORTED", 801),)
-            if name == "cuMemcpyDtoHAsync":
-                ctypes.memmove(values[0], bytes(range(values[2])), values[2])
-            return (0, self.answers[name]) if name in self.answers else (0, 0)
-
-        return call
-
-    def _parameter(self, _: object, number: int) -> tuple[Any, ...]:
-        return (0, 0, self.parameters[number]) if number < len(self.parameters) else (1, 0, 0)
-
-    def of(self, name: str) -> list[tuple[Any, ...]]:
-        """Return the arguments of the calls of a name."""
-        return [values for called, values in self.calls if called == name]
-
-
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[CudaDriver, _Library]]:
+def start(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[CudaDriver, RememberedLibrary]]:
     """Makes a driver on a library of its own; calls of its start are forgotten."""
     monkeypatch.setattr(cuda_driver, "own_places", lambda *_, **__: ())
     monkeypatch.setattr(cuda_driver, "exported", lambda code: code + b" exported")
-    monkeypatch.setattr(cuda_driver, "Throttle", lambda _: _Any(reasons=lambda: ("power cap",)))
+    monkeypatch.setattr(cuda_driver, "Throttle", lambda _: Anything(reasons=lambda: ("power cap",)))
 
-    def make(*parameters: int, refused: tuple[str, ...] = (), **answers: Any) -> tuple[CudaDriver, _Library]:
-        library, package = _Library(*parameters), ModuleType("cuda.bindings")
+    def make(*parameters: int, refused: tuple[str, ...] = (), **answers: Any) -> tuple[CudaDriver, RememberedLibrary]:
+        library, package = RememberedLibrary(*parameters), ModuleType("cuda.bindings")
         library.refused = set(refused)
         library.answers.update(answers)
         package.driver = library  # type: ignore[attr-defined]
@@ -163,7 +96,7 @@ def test_no_gpu_is_said(start: Any) -> None:
     with pytest.raises(MissingTool, match="NOT_SUPPORTED"):
         start(refused=("cuInit",))
 
-    class _Gone(_Library):
+    class _Gone(RememberedLibrary):
         def __getattr__(self, name: str) -> Any:
             if name == "cuInit":
                 raise RuntimeError("libcuda.so.1 not found\nmore")
@@ -296,7 +229,7 @@ def test_constants_are_found_as_the_driver_names_them(start: Any, monkeypatch: p
         pytest.skip(missing.what)
     monkeypatch.setattr(cuda_driver, "own_places", own_memory.own_places)
     monkeypatch.setattr(cuda_driver, "exported", cubin.exported)
-    library.cuModuleGetGlobal = lambda _, name: places.get(name, (_Error("CUDA_ERROR_NOT_FOUND", 500),))
+    library.cuModuleGetGlobal = lambda _, name: places.get(name, (CallFailure("CUDA_ERROR_NOT_FOUND", 500),))
     driver.load(code, "reads", 0)
     assert len(library.of("cuModuleLoadData")) == 2
     assert [(one.address, len(one.image)) for one in driver.own_memory(code)] == [(4096, 16), (4120, 32)]

@@ -7,8 +7,7 @@ import math
 import random
 
 import pytest
-
-from kopt_kb.launch.search.table import ResultTable, TableResult
+from result_table import ResultTable, TableResult
 
 
 def seconds(block: int, tile: int, unroll: int) -> float:

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from result_table import ResultTable
+from table_replay import TableReplay
 
-from kopt_kb.launch.search.replay import TableReplay
 from kopt_kb.launch.search.searcher import Searcher, SearchFacts
 from kopt_kb.launch.search.space import Space
-from kopt_kb.launch.search.table import ResultTable
 
 
 def run(search: Searcher, device: TableReplay, count: int) -> list[int]:

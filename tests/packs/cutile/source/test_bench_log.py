@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kopt_kb.base.errors import BadInput
@@ -50,6 +52,15 @@ def test_what_is_no_time(text: str, words: str) -> None:
     """The error names the line; nothing of the log is run."""
     with pytest.raises(BadInput, match=words):
         read_bench_log(text, "log")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, "a." * 50_000], ids=["brackets", "names"])
+def test_a_long_line_is_read_once(line: str) -> None:
+    """Work that grew with its square would take seconds."""
+    began = time.process_time()
+    with pytest.raises(BadInput, match="no line of times"):
+        read_bench_log(line)
+    assert time.process_time() - began < 1.0
 
 
 LOG = f"""tests/bench.py::test_perf[rms-8192x4096-bf16]

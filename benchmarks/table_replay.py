@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
+from result_table import ResultTable
 
 from kopt_kb.launch.search.searcher import PointProposer
 from kopt_kb.launch.search.space import Space
-from kopt_kb.launch.search.table import ResultTable
 
 __all__ = ["FINALISTS", "Over", "Rules", "Run", "TableReplay", "TableSearch", "asking", "median_hit", "replay"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from result_table import ResultTable, TableResult
+from table_replay import Rules, Run, TableReplay, asking, median_hit, replay
 
-from kopt_kb.launch.search.replay import Rules, Run, TableReplay, asking, median_hit, replay
 from kopt_kb.launch.search.searcher import Searcher
 from kopt_kb.launch.search.space import Space
-from kopt_kb.launch.search.table import ResultTable, TableResult
 
 
 class InOrder:

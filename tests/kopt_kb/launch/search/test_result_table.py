@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 
 import pytest
+from result_table import ResultTable, read_table, tables_in
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.search.table import ResultTable, read_table, tables_in
 
 CACHE = {
     "device_name": "A Device",
