@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,11 +36,12 @@ from kopt_kb.launch.judge.admission import facts_by, numbers_by
 from kopt_kb.launch.judge.bound_sides import bound_sides
 from kopt_kb.launch.judge.job_work import JobWork
 from kopt_kb.launch.judge.judging import Judging, sample_of, samples_of
-from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, run_launcher
+from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, asked_on, new_shapes, run_launcher
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
 from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf
+from kopt_kb.launch.kernel.declared import has_header
 from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.bounds import unfit_result
 from kopt_kb.launch.record.source import least_bound
@@ -97,10 +99,12 @@ class RecordExecutor:
         makers = makers or self._stack.enter_context(Makers())
         folder = self._stack.enter_context(owned_folder("kb-replay-"))
         self._shelf, self._target, self._binder = Shelf(folder, makers, target), target, Binder()
+        self._new: tuple[bytes, tuple[str, ...]] = (b"", ())
         makers.warm()
 
     def close(self) -> None:
         """End makers and judges."""
+        self._launchers.close()
         self._shelf.close()
         self._judging.close()
         self._stack.close()
@@ -176,7 +180,13 @@ class RecordExecutor:
         for shape, one in made.items():
             if one.error is not None:
                 return Check(build_error=f"{shape}: {one.error}", basis=work.basis())
-        self._bind(work, {"candidate": job.candidate}, {"candidate": made})
+        with self._bound(work, {"candidate": job.candidate}, {"candidate": made}):
+            self._ahead(job, shapes=False)
+            found = self._checked(work, made)
+        return replace(found, basis=work.basis())
+
+    def _checked(self, work: JobWork, made: Mapping[str, Made]) -> Check:
+        job = work.job
         worst: dict[str, float] = {}
         count, problem = 0, ""
         for shape, one in made.items():
@@ -191,7 +201,7 @@ class RecordExecutor:
                 if checked.rel_l2_err is not None:
                     worst[shape] = checked.rel_l2_err
             problem = problem or (f"{shape}: {found}" if found else "")
-        return Check("", not problem, problem, max(worst.values(), default=None), worst, count, work.basis())
+        return Check("", not problem, problem, max(worst.values(), default=None), worst, count)
 
     def _timing(self, work: JobWork) -> Timing:
         job = work.job
@@ -203,9 +213,17 @@ class RecordExecutor:
             for shape, one in records.items():
                 if one.error is not None:
                     return Timing(problem=f"{shape}: the {side} is not recorded: {one.error}", basis=work.basis())
-        self._bind(work, sources, made)
         if sources["incumbent"] == sources["candidate"]:
-            return self._alone(work, made)
+            with self._bound(work, sources, made):
+                self._ahead(job)
+                alone = self._alone(work, made)
+            return replace(alone, basis=work.basis())
+        with self._bound(work, sources, made):
+            self._ahead(job)
+        return replace(self._contest(work, made), basis=work.basis())
+
+    def _contest(self, work: JobWork, made: Mapping[str, Mapping[str, Made]]) -> Timing:
+        job = work.job
         folders = {
             shape: {side: made[side][shape].folder for side in ("incumbent", "candidate")} for shape in job.body.shapes
         }
@@ -213,7 +231,7 @@ class RecordExecutor:
         with work.part("contest"):
             found = self._judging.contest(folders, self._reference(job), threshold, work.ends_at)
         if found.problem:
-            return Timing(problem=found.problem, basis=work.basis())
+            return Timing(problem=found.problem)
         shapes = {
             shape: {side: samples_of(times, job.body.repeats) for side, times in found.times_s[shape].items()}
             for shape in job.body.shapes
@@ -221,18 +239,17 @@ class RecordExecutor:
         if job.best:
             more = self._taken(work, {shape: [made["best"][shape].folder] for shape in job.body.shapes})
             if isinstance(more, str):
-                return Timing(problem=f"best: {more}", basis=work.basis())
+                return Timing(problem=f"best: {more}")
             shapes = {shape: {**sides, "best": more[shape][0]} for shape, sides in shapes.items()}
-        return Timing(shapes, contest=found.verdict, basis=work.basis())
+        return Timing(shapes, contest=found.verdict)
 
     def _alone(self, work: JobWork, made: Mapping[str, Mapping[str, Made]]) -> Timing:
         """Time a source against itself: what it seems to gain is noise, and no contest is to be won."""
         folders = {shape: [made[side][shape].folder for side in made] for shape in work.job.body.shapes}
         taken = self._taken(work, folders)
         if isinstance(taken, str):
-            return Timing(problem=taken, basis=work.basis())
-        shapes = {shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()}
-        return Timing(shapes, basis=work.basis())
+            return Timing(problem=taken)
+        return Timing({shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()})
 
     def _taken(self, work: JobWork, folders: Mapping[str, Sequence[Path]]) -> dict[str, list[tuple[Sample, ...]]] | str:
         """Return samples of records in turn, each repeat with allocations of its own, or what was wrong."""
@@ -310,19 +327,41 @@ class RecordExecutor:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return ReportEvidence(found.csv, shape, found.kernels, work.basis())
 
+    def _ahead(self, job: Job, *, shapes: bool = True) -> None:
+        """Begin what a launcher's run needs: its processes, and records on shapes that are drawn now, once a file."""
+        if job.body.foresees_launcher and not has_header("", job.candidate):
+            self._launchers.prepare()
+            for one in asked_on(job, self._new_of(job)) if shapes else ():
+                self._shelf.prepare(one)
+
+    def _new_of(self, job: Job) -> tuple[str, ...]:
+        """Return the shapes outside its problem on which a candidate's launcher is run."""
+        if self._new[0] != job.candidate:
+            self._new = job.candidate, new_shapes(job.body.shapes)
+        return self._new[1]
+
     def _launcher(self, work: JobWork) -> LauncherRun:
         """Return what the candidate's own launcher does where it is used, held against its records."""
-        made = self._made(work, {"candidate": work.job.candidate})["candidate"]
+        job = work.job
+        made = self._made(work, {"candidate": job.candidate})["candidate"]
         records = {shape: one.stored() for shape, one in made.items()}
-        elsewhere = Elsewhere(work.job, self._reference(work.job), self._shelf, self._judging, work.ends_at)
+        drawn, self._new = self._new_of(job), (b"", ())  # another run has others
+        elsewhere = Elsewhere(job, drawn, self._reference(job), self._shelf, self._judging, work.ends_at)
         with work.part("launcher"):
-            return run_launcher(elsewhere.judged_job(), records, elsewhere.right, self._launchers)
+            return run_launcher(elsewhere, records, self._launchers)
 
     # ---- records -----------------------------------------------------------------------------
 
-    def _bind(self, work: JobWork, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]) -> None:
-        with work.part("make again"):
-            found = bound_sides(self._binder, self._shelf, self._target, sources, made, work.ends_at)
+    @contextmanager
+    def _bound(
+        self, work: JobWork, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]
+    ) -> Iterator[None]:
+        """Have code objects made again beside what is done in the block, which waits for them at its end."""
+        with ThreadPoolExecutor(1, thread_name_prefix="make again") as threads:
+            again = threads.submit(bound_sides, self._binder, self._shelf, self._target, sources, made, work.ends_at)
+            yield
+            with work.part("make again"):
+                found = again.result()
         work.codes = {one.code: one for codes in found.values() for one in codes}
         work.bound = {side: least_bound(one.source for one in codes) for side, codes in found.items()}
 
