@@ -7,15 +7,16 @@ its input says that FOLDER/job holds a job; its end, that nobody needs it any mo
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from kopt_kb.launch.candidate.child import able
 from kopt_kb.launch.candidate.exchange import reply, take_job
 from kopt_kb.launch.candidate.launcher_check import check_launcher
 from kopt_kb.launch.candidate.launcher_program import launcher_program
+from kopt_kb.launch.kernel.blocked import preload
 
 __all__ = ["main"]
 
@@ -24,9 +25,7 @@ def main(words: Sequence[str]) -> int:
     """Answer the job that a folder will hold; the exit status is 0 once the answer is in place, or nobody asks."""
     parent, device = Path(words[0]), words[1]
     with launcher_program(parent, device) as program:
-        with suppress(ImportError):  # the job's answer says what is missing
-            import torch  # noqa: F401 - loaded before the job is there
-            import triton  # noqa: F401 - likewise
+        preload()
         if not sys.stdin.readline():
             return 0
         folder = parent / "job"
@@ -36,4 +35,6 @@ def main(words: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(status)  # the answer is there: nobody waits for torch to be taken down

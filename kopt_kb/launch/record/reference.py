@@ -17,6 +17,7 @@ from typing import Any
 
 from kopt_kb.base.wire import Wire, canonical, read
 from kopt_kb.launch.compile.loader import load_module
+from kopt_kb.launch.kernel.blocked import preload
 from kopt_kb.launch.kernel.judgement import Case, limits_of, trials_of
 from kopt_kb.launch.record import exchange
 from kopt_kb.launch.record.contents import Contents, answered, said, span_of, tensor_of
@@ -191,6 +192,7 @@ class _Session:
 
 def warm_up() -> None:
     """Import torch and wake the GPU before the first question, where there are such; the asker is busy elsewhere."""
+    preload()
     with suppress(ImportError, RuntimeError):  # whoever asks is told when something is missing
         import torch
 
