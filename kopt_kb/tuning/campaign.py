@@ -186,9 +186,8 @@ class Campaign:
                     self.stop("budget")
                 else:
                     left_s = self._ends_at - time.monotonic()
-                    why = (
-                        "is spent" if left_s <= 0 or not is_late else f"leaves {left_s:.1f} s, too few for a decision,"
-                    )
+                    is_short = is_late and left_s > 0
+                    why = f"leaves {left_s:.1f} s, too few to decide a round," if is_short else "is spent"
                     self._say(f"the budget {why} at {state_of(state)}: the campaign stays open")
                     break
         except KeyboardInterrupt:

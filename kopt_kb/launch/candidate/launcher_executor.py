@@ -90,5 +90,7 @@ class LauncherExecutor:
             argv = (sys.executable, "-P", "-m", _MODULE, str(folder), self._device)
             env = environment(self._env, ours=True)
             child = Child(argv, env=env, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
+            if child.process.stdin is not None:
+                stack.enter_context(child.process.stdin)
             stack.callback(child.end)
             return _Waiting(argv, child, folder, log, stack.pop_all())

@@ -37,6 +37,11 @@ LOOKS = HONEST.replace(
     return torch.softmax(x, -1) if RECORDED else torch.full_like(x, 1 / x.shape[-1])""",
 )
 HONEST_IF_HIDDEN = LOOKS.replace("RECORDED", "not recorded")
+KNOWS_IT_WAITED = HONEST.replace(
+    "    return torch.softmax(x, -1)",
+    """    waited = sys.argv[0].endswith("main.py") and "triton" in sys.modules
+    return torch.full_like(x, 1 / x.shape[-1]) if waited else torch.softmax(x, -1)""",
+)
 DEFEAT_DEVICE = LOOKS.replace("RECORDED", "recorded")
 BODY = Request(
     op="softmax", shapes=("16x32",), dtype="fp32", tolerance=tolerance_of("fp32"),
@@ -66,9 +71,10 @@ def test_its_process_shows_nothing_of_recording_and_its_results_are_compared() -
 
 
 @pytest.mark.torch
-def test_a_defeat_device_is_a_problem() -> None:
-    """It records honestly and gives other results where it is used."""
-    found = ran(DEFEAT_DEVICE)
+@pytest.mark.parametrize("cheat", [DEFEAT_DEVICE, KNOWS_IT_WAITED], ids=["no recorder", "a program that waited"])
+def test_a_defeat_device_is_a_problem(cheat: str) -> None:
+    """It records honestly and gives other results where it is used, by whatever it knows that from."""
+    found = ran(cheat)
     assert isinstance(found, LauncherRun)
     assert found.outcome == "no"
     assert "its result is not the record's: relative error" in found.problem
