@@ -105,7 +105,7 @@ class Request(Wire):
         protected: File of a project → its hash.
         threshold_pct: Gain in percent that a contest has to show.
         expected: Shape → what its record does, for a run of the launcher.
-        foresees_launcher: Whether the candidate's own launcher may be run next: what that needs is made ready.
+        foresees_launcher: Whether the candidate's own launcher may be run next: its records on new shapes are begun.
         probe: Whether it is to be shown that a project's commands use the copy.
     """
 

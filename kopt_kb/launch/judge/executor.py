@@ -102,6 +102,10 @@ class RecordExecutor:
         self._new: tuple[bytes, tuple[str, ...]] = (b"", ())
         makers.warm()
 
+    def foresee_launchers(self) -> None:
+        """Have processes of the next launcher wait from the first record on."""
+        self._launchers = replace(self._launchers, foreseen=True)
+
     def close(self) -> None:
         """End makers and judges."""
         self._launchers.close()
@@ -167,8 +171,6 @@ class RecordExecutor:
         made = self._shelf.all([Asked(source, shape, dtype, problem=problem) for shape in shapes], ends_at)
         return dict(zip(shapes, made, strict=True))
 
-    # ---- jobs --------------------------------------------------------------------------------
-
     def _environment(self, work: JobWork) -> Environment:
         machine = self._judging.machine(work.ends_at)
         versions = {name: version_of(name) for name in _PACKAGES}
@@ -181,7 +183,6 @@ class RecordExecutor:
             if one.error is not None:
                 return Check(build_error=f"{shape}: {one.error}", basis=work.basis())
         with self._bound(work, {"candidate": job.candidate}, {"candidate": made}):
-            self._ahead(job, shapes=False)
             found = self._checked(work, made)
         return replace(found, basis=work.basis())
 
@@ -327,11 +328,10 @@ class RecordExecutor:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return ReportEvidence(found.csv, shape, found.kernels, work.basis())
 
-    def _ahead(self, job: Job, *, shapes: bool = True) -> None:
-        """Begin what a launcher's run needs: its processes, and records on shapes that are drawn now, once a file."""
+    def _ahead(self, job: Job) -> None:
+        """Begin the records that a launcher's run needs, on shapes that are drawn now, once a file."""
         if job.body.foresees_launcher and not has_header("", job.candidate):
-            self._launchers.prepare()
-            for one in asked_on(job, self._new_of(job)) if shapes else ():
+            for one in asked_on(job, self._new_of(job)):
                 self._shelf.prepare(one)
 
     def _new_of(self, job: Job) -> tuple[str, ...]:
@@ -347,10 +347,11 @@ class RecordExecutor:
         records = {shape: one.stored() for shape, one in made.items()}
         drawn, self._new = self._new_of(job), (b"", ())  # another run has others
         elsewhere = Elsewhere(job, drawn, self._reference(job), self._shelf, self._judging, work.ends_at)
-        with work.part("launcher"):
-            return run_launcher(elsewhere, records, self._launchers)
-
-    # ---- records -----------------------------------------------------------------------------
+        try:
+            with work.part("launcher"):
+                return run_launcher(elsewhere, records, self._launchers)
+        finally:
+            self._launchers.prepare()  # the next one's
 
     @contextmanager
     def _bound(
@@ -359,6 +360,7 @@ class RecordExecutor:
         """Have code objects made again beside what is done in the block, which waits for them at its end."""
         with ThreadPoolExecutor(1, thread_name_prefix="make again") as threads:
             again = threads.submit(bound_sides, self._binder, self._shelf, self._target, sources, made, work.ends_at)
+            self._launchers.prepare()
             yield
             with work.part("make again"):
                 found = again.result()
@@ -376,9 +378,8 @@ class RecordExecutor:
             _NotReplayableError: A launcher computes what no record holds.
         """
         body = work.job.body
-        problem = problem_of(work.job)
         asked = {
-            (side, shape): Asked(source, shape, body.dtype, problem=problem)
+            (side, shape): Asked(source, shape, body.dtype, problem=problem_of(work.job))
             for side, source in sources.items()
             for shape in body.shapes
         }

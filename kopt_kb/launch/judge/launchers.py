@@ -94,14 +94,21 @@ def _interpreter() -> Executor:
 
 @dataclass(frozen=True, slots=True)
 class LauncherRunners:
-    """Who runs launchers: on a GPU, and where there is none; None: nobody."""
+    """Who runs launchers: on a GPU, and where there is none; None: nobody.
+
+    Attributes:
+        on_gpu: Runs them on a GPU.
+        interpreter: Runs them where there is none.
+        foreseen: Whether launchers will be run: processes for the next one wait from the first record on.
+    """
 
     on_gpu: Executor | None = field(default_factory=LauncherExecutor)
     interpreter: Executor | None = field(default_factory=_interpreter)
+    foreseen: bool = False
 
     def prepare(self) -> None:
         """Start processes for the next launcher, so that they have imported what they need when it is there."""
-        if isinstance(self.on_gpu, LauncherExecutor):
+        if self.foreseen and isinstance(self.on_gpu, LauncherExecutor):
             self.on_gpu.prepare()
 
     def close(self) -> None:

@@ -53,27 +53,29 @@ class Watched(LauncherExecutor):
 def test_what_a_launcher_needs_is_made_ready_while_its_version_is_judged(
     invented: Any, makers: Makers, launcher: Callable[..., bytes]
 ) -> None:
-    """Processes from the check on, records on new shapes from the timing on, and only where a launcher is foreseen."""
+    """Processes once there is a record, new ones after a run; records on new shapes from the timing of a version on."""
     watched, source = Watched(), launcher()
     runners = LauncherRunners(watched, None)
     made = RecordExecutor(invented(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers, launchers=runners)
+    made.foresee_launchers()
 
     def ran(kind: JobKind, body: Request = BODY) -> Any:
         return made.run(Job(kind, source, body=body, reference=source), lambda *_: None).result
 
     try:
-        assert isinstance(ran("check", replace(BODY, foresees_launcher=False)), Check)
-        assert watched.seen == []
         assert isinstance(ran("check"), Check)
         assert (watched.seen, list(made._shelf._begun)) == (["prepared"], [])
+        assert isinstance(ran("timing", replace(BODY, foresees_launcher=False)), Timing)
+        assert not made._shelf._begun
         assert isinstance(ran("timing"), Timing)
         assert len(made._shelf._begun) == 1
         assert isinstance(ran("launcher"), LauncherRun)
-        assert watched.seen == ["prepared", "prepared", {"1024": False, "512": True}]
+        assert watched.seen == [*["prepared"] * 3, {"1024": False, "512": True}, "prepared"]
         assert not made._shelf._begun
-        header = b'/* kb\nop = "elementwise"\n*/\n'
-        made._ahead(Job("timing", header, body=BODY))
-        assert watched.seen.count("prepared") == 2
+        made._ahead(Job("timing", b'/* kb\nop = "elementwise"\n*/\n', body=BODY))
+        assert not made._shelf._begun
+        LauncherRunners(watched, None).prepare()
+        assert watched.seen.count("prepared") == 4
     finally:
         made.close()
 
