@@ -11,7 +11,7 @@ from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["decision_s", "last_s", "longest_s", "search_end_s", "spent_s"]
 
-_LEAST_SHARE = 0.125
+_LEAST_SHARE = 0.1
 """Of what is left, the share that a search gets where a decision may need all of it."""
 
 

@@ -27,12 +27,19 @@ class ReferenceMemoryError(FindingError):
     code = "KB456"
 
 
-def preload() -> None:
-    """Load torch with what its first operation on tensors without memory loads: a second or more of a reference."""
+def preload(*, wake: bool = False) -> None:
+    """Load torch with what its first operation on tensors without memory loads: a second or more of a reference.
+
+    Args:
+        wake: Whether the GPU is woken too, where there is one.
+    """
     with suppress(ImportError, RuntimeError):  # whoever needs it is told when something is missing
         import torch
 
         torch.softmax(torch.empty(2, 2, device="meta").double(), -1)
+        if wake and torch.cuda.is_available():
+            one = torch.ones(16, 16, dtype=torch.float64, device="cuda")
+            (one @ one).sum().item()
 
 
 def available_bytes(device: Any) -> int:

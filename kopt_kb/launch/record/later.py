@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import module_from_spec
 from types import ModuleType
@@ -40,8 +41,7 @@ def put_off_dynamo() -> None:
     if _NAME in sys.modules:
         return
     with suppress(ImportError):
-        import torch
-
+        torch = import_module("torch")
         whole = PathFinder.find_spec(_NAME, torch.__path__)
         settings = None if whole is None else PathFinder.find_spec(_SETTINGS, whole.submodule_search_locations)
         if whole is None or settings is None or settings.loader is None:
@@ -58,7 +58,7 @@ def put_off_dynamo() -> None:
                 sys.modules.pop(name, None)
             return
         later.__dict__["config"] = config
-        torch._dynamo = later
+        torch.__dict__["_dynamo"] = later
 
 
 def _as_it_is(function: T, *_: object, **__: object) -> T:

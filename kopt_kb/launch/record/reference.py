@@ -10,7 +10,6 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -190,20 +189,9 @@ class _Session:
         return Distance(whole_err, found.problem, block_err, element_err, found.relation_err, found.skipped)
 
 
-def warm_up() -> None:
-    """Import torch and wake the GPU before the first question, where there are such; the asker is busy elsewhere."""
-    preload()
-    with suppress(ImportError, RuntimeError):  # whoever asks is told when something is missing
-        import torch
-
-        if torch.cuda.is_available():
-            one = torch.ones(16, 16, dtype=torch.float64, device="cuda")
-            (one @ one).sum().item()
-
-
 def main() -> None:
     """Answer lines until stdin closes."""
-    warm_up()
+    preload(wake=True)  # the asker is busy elsewhere
     session = _Session()
     for line in sys.stdin:
         sys.stdout.write(canonical(session.answer(line).to_json()).decode() + "\n")
