@@ -38,6 +38,7 @@ __all__ = [
     "Started",
     "end_alike",
     "environment",
+    "finish",
     "read_tail",
     "run",
     "start_ticks",
@@ -267,6 +268,23 @@ def run(
             code = child.end(limits.grace_s if passed else 0.0)
         texts = (b"", b"") if log else tuple(_read(one) for one in (out, err))
         return Finished(code, passed, time.monotonic() - begin, *texts)
+
+
+def finish(child: Child, limits: ChildLimits, log: IO[bytes]) -> Finished:
+    """Wait until a started child ends or passes its limits, counted from now, and end all that is left of its session.
+
+    Args:
+        child: One that `Child` started.
+        limits: What it may use from now on.
+        log: Where it prints.
+    """
+    begin, passed = time.monotonic(), None
+    most = MAX_PRINTED_BYTES if limits.printed_bytes is None else limits.printed_bytes or math.inf
+    try:
+        passed = _watch(child, limits, begin, [(log, _size(log) + most)])
+    finally:
+        code = child.end(limits.grace_s if passed else 0.0)
+    return Finished(code, passed, time.monotonic() - begin)
 
 
 def _watch(

@@ -18,7 +18,8 @@ from kopt_kb.tuning.policy import Policy, confirmed_policy
 from kopt_kb.tuning.proposals import Proposal, Proposer
 from kopt_kb.tuning.proposing import Proposing
 from kopt_kb.tuning.report import CampaignReport, report_of
-from kopt_kb.tuning.rounds import RoundWork, longest_s, spent_s
+from kopt_kb.tuning.rounds import RoundWork
+from kopt_kb.tuning.seconds import decision_s, search_end_s, spent_s
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.stops import stop_reason
 from kopt_kb.tuning.tips import add_tips
@@ -101,10 +102,9 @@ class Campaign:
     def _rounds(self) -> RoundWork:
         session, left_s = self._open(), max(self._ends_at - time.monotonic(), 0.0)
         state = session.state()
-        # A search ends with the budget, however long it may take, and leaves seconds to judge what it finds: a contest
-        # has two sides, and what is checked may be recorded for the first time.
-        kept_s = min(2 * longest_s(state, "check", "timing"), left_s / 2) if math.isfinite(left_s) else 0.0
-        settings = replace(self._settings, search_s=min(self._settings.search_s, left_s - kept_s))
+        settings = replace(
+            self._settings, search_s=min(self._settings.search_s, search_end_s(state, self._policy, left_s))
+        )
         current = state.open_round
         if self._policy.round_s and current is not None and current.number:
             left_s = max(self._policy.round_s - spent_s(current), 1.0)
@@ -164,7 +164,8 @@ class Campaign:
         """Step until the campaign stops; a spent budget or an interrupt stops it with that reason.
 
         Where the transition table allows no end for a budget, such as straight after the baseline, and inside a round,
-        which its seconds may end, a spent budget ends only this call: the campaign stays open.
+        which its seconds may end, a spent budget ends only this call: the campaign stays open. A round that could not
+        be decided in the seconds that are left is not begun.
         """
         limits = budget or Budget()
         self._ends_at = math.inf if limits.seconds_s is None else time.monotonic() + limits.seconds_s
@@ -173,8 +174,9 @@ class Campaign:
         done = _closed(session.state())
         try:
             while (state := session.state()).stopped is None:
-                is_late = time.monotonic() >= self._ends_at
                 is_between = state.open_round is None and bool(state.rounds) and not owes(state)
+                needs_s = decision_s(state, self._policy) if is_between else 0.0
+                is_late = time.monotonic() + needs_s >= self._ends_at
                 spent = limits.rounds is not None and _closed(state) - done >= limits.rounds
                 if not is_late and not (spent and is_between):
                     self._step_in_time()
@@ -183,7 +185,10 @@ class Campaign:
                 elif is_between and "budget" in exits(state, self._policy):
                     self.stop("budget")
                 else:
-                    self._say(f"the budget is spent at {state_of(state)}: the campaign stays open")
+                    left_s = self._ends_at - time.monotonic()
+                    is_short = is_late and left_s > 0
+                    why = f"leaves {left_s:.1f} s, too few to decide a round," if is_short else "is spent"
+                    self._say(f"the budget {why} at {state_of(state)}: the campaign stays open")
                     break
         except KeyboardInterrupt:
             self.stop("user")

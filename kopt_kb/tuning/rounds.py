@@ -24,6 +24,7 @@ from kopt_kb.tuning.parts import gate_named
 from kopt_kb.tuning.policy import Gate, Policy, gates_of
 from kopt_kb.tuning.reachable import floors_of, measure_reachable
 from kopt_kb.tuning.ruling import Ruling, timed_name
+from kopt_kb.tuning.seconds import longest_s, spent_s
 from kopt_kb.tuning.session import Session, says_nothing
 from kopt_kb.tuning.validation_scope import quick_validation
 from kopt_kb.tuning.versions import best_rival, incumbent_name
@@ -35,7 +36,7 @@ from kopt_kb.workspace.plans import kept_plan
 from kopt_kb.workspace.rounds import ISA_SCAN, Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["RoundWork", "longest_s", "spent_s"]
+__all__ = ["RoundWork"]
 
 _PROFILE_S, _PROFILE_SHARE = 7.0, 0.25
 """Seconds that a first profile is taken to last (under ncu on an H100 6.3 to 10.7, most of them ncu's own start), and
@@ -201,6 +202,7 @@ class RoundWork:
         source = self.session.store.get(current.submitted[current.name].blob)
         incumbent = self.session.store.get(current.incumbent) if state.baseline is not None else source
         job = self._job(kind, state, source, incumbent, "quick" if current.level == "quick" else "full")
+        job = replace(job, body=replace(job.body, foresees_launcher="launcher" in gates_of(self.policy)))
         if kind == "timing" and state.baseline is not None:
             noise = noise_floor_pct(state.noise_of(state.environment_seq), ())
             job = replace(job, body=replace(job.body, threshold_pct=max(self.policy.least_mean_gain_pct, noise)))
@@ -384,17 +386,3 @@ class RoundWork:
                         taken = (sample.n, sample.median_s, sample.spread)
                         source = NOT_REPLAYED if basis is None else basis.source_of(side)
                         self.session.append(Measured(record, name, shape, *taken, ran.run, machine, trust, source))
-
-
-def spent_s(current: Round) -> float:
-    """Return the seconds that the finished runs of a round took together."""
-    return sum(run.finished.wall_s for run in current.runs.values() if run.finished is not None)
-
-
-def longest_s(state: WorkspaceState, *kinds: JobKind) -> float:
-    """Return what the longest finished run of each kind took, in all; 0 for kinds that never finished well."""
-    took = dict.fromkeys(kinds, 0.0)
-    for run in (run for round_ in state.rounds for run in round_.runs.values()):
-        if run.finished is not None and run.finished.outcome == "ok" and run.started.gate in took:
-            took[run.started.gate] = max(took[run.started.gate], run.finished.wall_s)
-    return sum(took.values())

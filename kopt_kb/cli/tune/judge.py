@@ -17,7 +17,7 @@ from kopt_kb.launch.candidate.job import Executor
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.tuning.options import CampaignOptions
-from kopt_kb.tuning.policy import Policy
+from kopt_kb.tuning.policy import Policy, gates_of
 from kopt_kb.workspace.journal.campaign_events import CampaignConfirmed
 
 if TYPE_CHECKING:
@@ -151,7 +151,10 @@ def executor_of(args: argparse.Namespace, judge: JudgeChoice | None, platform: P
     identity = platform.identity
     target = RecordTarget(identity.target, identity.platform, device_facts(platform))
     shared = _shared(args, target)
-    return RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust, shared=shared)
+    made = RecordExecutor(_judging(args), target, fallback=child, least=least.least_trust, shared=shared)
+    if "launcher" in gates_of(least):
+        made.foresee_launchers()
+    return made
 
 
 def _shared(args: argparse.Namespace, target: RecordTarget) -> Shared | None:

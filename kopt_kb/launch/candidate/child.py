@@ -30,7 +30,6 @@ from kopt_kb.launch.candidate.check import (
 )
 from kopt_kb.launch.candidate.exchange import reply, take_job
 from kopt_kb.launch.candidate.job import Request
-from kopt_kb.launch.candidate.launcher_check import check_launcher
 from kopt_kb.launch.candidate.profile import launch_once, ncu_report
 from kopt_kb.launch.candidate.search import run_search
 from kopt_kb.launch.candidate.search_pruning import pruner_of
@@ -42,7 +41,7 @@ from kopt_kb.launch.kernel.timing import summarise
 from kopt_kb.problem.tolerances import Tolerance
 from kopt_kb.sandbox.process import end_alike
 
-__all__ = ["answer", "main"]
+__all__ = ["able", "answer", "main"]
 
 _SEARCH_SAMPLES = 20
 
@@ -60,18 +59,23 @@ def main(words: Sequence[str]) -> int:
 
 
 def answer(kind: str, body: Request, folder: Path) -> Answer:
-    """Return the answer to a job; `missing` names a tool that is absent, `oom` device memory that ran out.
-
-    A reference that does not fit the memory is no fault of the candidate: the job is `unavailable`.
-    """
+    """Return the answer to a job, as `able` gives it."""
     answers: Mapping[str, Callable[[Request, Path], Answer]] = {
         "environment": _environment, "check": check, "outputs": outputs, "timing": _timing, "search": _search,
-        "evidence": ncu_report, "launch": launch_once, "launcher": check_launcher,
+        "evidence": ncu_report, "launch": launch_once,
     }  # fmt: skip
     if kind not in answers:
         return Unable(unavailable=f"this machine has no {kind}")
+    return able(lambda: answers[kind](body, folder))
+
+
+def able(do: Callable[[], Answer]) -> Answer:
+    """Return an answer; `missing` names a tool that is absent, `oom` device memory that ran out.
+
+    A reference that does not fit the memory is no fault of the candidate: the job is `unavailable`.
+    """
     try:
-        return answers[kind](body, folder)
+        return do()
     except MissingTool as error:
         return Unable(missing=error.what)
     except ReferenceMemoryError as error:

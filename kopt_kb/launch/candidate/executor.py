@@ -16,7 +16,10 @@ from kopt_kb.sandbox.isolation import Isolation
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.sandbox.process import MAX_PRINTED_BYTES, ChildLimits, Finished, environment, read_tail, run
 
-__all__ = ["ChildProcessExecutor", "CommandExecutor"]
+__all__ = ["PRINTED", "ChildProcessExecutor", "CommandExecutor", "fill", "outcome_of"]
+
+PRINTED = "printed.txt"
+"""File of what a child prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,11 @@ class ChildProcessExecutor:
         with owned_folder("kb-run-") as outer:
             folder = outer / "job"
             folder.mkdir()
-            _fill(folder, job)
+            fill(folder, job)
             token = give(folder, job.kind, replace(job.body, device=job.body.device or self.device))
-            with (folder / "printed.txt").open("wb") as log:
+            with (folder / PRINTED).open("wb") as log:
                 done = self._run(job, folder, log, started)
-            return _outcome(folder, job.kind, token, done, elsewhere=bool(self.wrapper))
+            return outcome_of(folder, job.kind, token, done, folder / PRINTED, elsewhere=bool(self.wrapper))
 
     def _run(self, job: Job, folder: Path, log: IO[bytes], started: Started) -> Finished:
         argv, limits = (*self.wrapper, *child_argv(folder)), ChildLimits(job.limits.wall_s, job.limits.resident_bytes)
@@ -69,7 +72,8 @@ def CommandExecutor(command: tuple[str, ...], *, device: str = "cuda") -> ChildP
     return ChildProcessExecutor(device=device, wrapper=command)
 
 
-def _fill(folder: Path, job: Job) -> None:
+def fill(folder: Path, job: Job) -> None:
+    """Write a job's sources into its folder."""
     (folder / "candidate.py").write_bytes(job.candidate)
     (folder / "incumbent.py").write_bytes(job.incumbent or job.candidate)
     if job.reference:
@@ -78,8 +82,20 @@ def _fill(folder: Path, job: Job) -> None:
         (folder / "best.py").write_bytes(job.best)
 
 
-def _outcome(folder: Path, kind: JobKind, token: str, done: Finished, *, elsewhere: bool) -> Outcome:
-    printed, ending = read_tail(folder / "printed.txt"), done.passed
+def outcome_of(
+    folder: Path, kind: JobKind, token: str, done: Finished, log: Path, *, elsewhere: bool = False
+) -> Outcome:
+    """Return how a child ended, with its answer.
+
+    Args:
+        folder: The job's.
+        kind: What it was asked.
+        token: What its answer carries.
+        done: How the process ended.
+        log: What it printed.
+        elsewhere: Whether a command of the user's stood before it.
+    """
+    printed, ending = read_tail(log), done.passed
     if ending == "limit":
         printed += f"\nkb: it printed more than {MAX_PRINTED_BYTES >> 20} MiB and was ended\n"
     result = None if ending else answered(folder, kind, token)

@@ -105,6 +105,7 @@ class Request(Wire):
         protected: File of a project → its hash.
         threshold_pct: Gain in percent that a contest has to show.
         expected: Shape → what its record does, for a run of the launcher.
+        foresees_launcher: Whether the candidate's own launcher may be run next: its records on new shapes are begun.
         probe: Whether it is to be shown that a project's commands use the copy.
     """
 
@@ -131,6 +132,7 @@ class Request(Wire):
     trials: tuple[str, ...] | None = None
     threshold_pct: float = 0.0
     expected: Mapping[str, ExpectedRun] = field(default_factory=dict)
+    foresees_launcher: bool = False
 
     WIRE: ClassVar = (
         "op", "shapes", "dtype", "tolerance?", "seeds", "repeats", "samples", "flush_bytes", "evaluations", "seconds",

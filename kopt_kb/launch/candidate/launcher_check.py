@@ -8,18 +8,15 @@ problem's tolerance, as those of the record were: two compilers' orders of summa
 and the entries of its launches are the record's too.
 
 What a launcher can still see: that it is confined (another process namespace, no network, read-only files, an empty
-home), that another program started it, and, in the last calls alone, that its launches are counted. It is not told the
-shapes, how many calls there will be, which are timed, or that anything was recorded.
+home), that another program started it and has imported torch and Triton, and, in the last calls alone, that its
+launches are counted. It is not told the shapes, how many calls there will be, which are timed, or that anything was
+recorded. Both processes may have waited for it (launcher_child.py): nothing of a candidate's is in them before.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
-import shutil
 import statistics
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -28,28 +25,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kopt_kb.base.wire import Wire, WireError, parse, read
 from kopt_kb.launch.candidate.answers import Unable
 from kopt_kb.launch.candidate.check import device_of, error_line, reference_of
 from kopt_kb.launch.candidate.job import Request
+from kopt_kb.launch.candidate.launcher_program import LauncherProgram, Otherwise
 from kopt_kb.launch.candidate.launcher_run import ExpectedRun, LauncherContent, LauncherRun, LauncherTime
-from kopt_kb.launch.kernel.ceilings import environment as machine
 from kopt_kb.launch.kernel.ceilings import require_gpu
 from kopt_kb.launch.kernel.judgement import Case, limits_of, trials_of
 from kopt_kb.launch.kernel.output_file import load_output, save_output
-from kopt_kb.launch.project.surroundings import cage_of, home_of, passed_on
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.problem.trials import RANDOM, Trial
-from kopt_kb.sandbox.caged import caged, held_by
-from kopt_kb.sandbox.process import ChildLimits, environment
-from kopt_kb.sandbox.talk import Silent, Talk
+from kopt_kb.sandbox.caged import held_by
 
-__all__ = ["INTERPRETED_ELEMENTS", "Otherwise", "check_launcher", "unlike_record", "wrong_time"]
+__all__ = ["INTERPRETED_ELEMENTS", "check_launcher", "unlike_record", "wrong_time"]
 
 INTERPRETED_ELEMENTS = 1 << 18
 """Largest product of a shape's extents that the interpreter runs in seconds."""
 
-_ANSWER_S, _ANSWER_BYTES = 120.0, 1 << 16
 _MOST_CALLS, _TIMED = 4, 25
 """Most calls between two comparisons; calls timed by events."""
 _CHAIN, _CHAIN_S, _MESSAGE_S = 64, 0.5, 2e-4
@@ -57,12 +49,6 @@ _CHAIN, _CHAIN_S, _MESSAGE_S = 64, 0.5, 2e-4
 _SLACK, _EVENT_S, _STEP_S, _LEAST_SHARE = 0.05, 5e-6, 3e-6, 0.5
 """What another process may add to the contest's longest time (host overhead): this share, so many seconds for two
 events, as many for each step; and the share of its shortest time below which the launcher does less."""
-_RECORDING = ("TRITON_ALWAYS_COMPILE", "TRITON_DUMP_PTXAS_LOG", "TRITON_CACHE_DIR")
-"""Variables that recorders set, and this package's caches; the process has none of them."""
-
-
-class Otherwise(Exception):
-    """The launcher does something else than its record; the text says what."""
 
 
 class _UncountedError(Exception):
@@ -74,29 +60,43 @@ class _Seen:
     contents: list[LauncherContent] = field(default_factory=list)
     launches: dict[str, int] = field(default_factory=dict)
     times: dict[str, LauncherTime] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Count the seconds of a block."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - begin
 
 
-def check_launcher(body: Request, folder: Path) -> LauncherRun | Unable:
-    """Return what became of a launcher's one run; a launcher that fails, where its record was made, is a problem."""
+def check_launcher(body: Request, folder: Path, program: LauncherProgram) -> LauncherRun | Unable:
+    """Return what became of a launcher's one run; a launcher that fails, where its record was made, is a problem.
+
+    Args:
+        body: What the job works on.
+        folder: The job's folder, with the candidate and the file that judges.
+        program: The process that is to call the launcher; it was given no file yet.
+    """
     if not body.expected:
         return Unable(unavailable="there is no record to hold the launcher against")
-    device = device_of(body)
-    if _on_gpu(body):
-        require_gpu()
-    judge = reference_of(folder)
-    seen = _Seen()
-    report = folder / "cage.json"
-    with tempfile.TemporaryDirectory(prefix="program-", dir=folder.parent, ignore_cleanup_errors=True) as name:
-        inner = Path(name) / "work"
-        inner.mkdir()
-        try:
-            with _program(folder, inner, report, device, wrapped=hasattr(judge, "launcher")) as program:
-                _called(program, judge, body, inner, seen)
-        except Otherwise as error:
-            return replace(_answer(seen, device, report), outcome="no", problem=str(error))
-        except _UncountedError as error:
-            return replace(_answer(seen, device, report), outcome="no", reason=str(error))
-    return _answer(seen, device, report)
+    device, seen = device_of(body), _Seen()
+    try:
+        with seen.part("load"):
+            judge = reference_of(folder)
+            program.give(folder / "candidate.py", folder / "reference.py" if hasattr(judge, "launcher") else None)
+            program.begin("wait")  # it imports the file and wakes the device while this process does
+            if _on_gpu(body):
+                require_gpu()
+            program.ended()
+        _called(program, judge, body, seen)
+    except Otherwise as error:
+        return replace(_answer(seen, device, program.report), outcome="no", problem=str(error))
+    except _UncountedError as error:
+        return replace(_answer(seen, device, program.report), outcome="no", reason=str(error))
+    return _answer(seen, device, program.report)
 
 
 def _on_gpu(body: Request) -> bool:
@@ -105,70 +105,18 @@ def _on_gpu(body: Request) -> bool:
 
 def _answer(seen: _Seen, device: str, report: Path) -> LauncherRun:
     lacks = held_by(report).lacks()
-    found = LauncherRun("confirmed", device=device, contents=tuple(seen.contents), launches=seen.launches)
-    found = replace(found, times=seen.times)
+    took = {name: round(seconds, 3) for name, seconds in seen.seconds.items()}
+    found = LauncherRun(
+        "confirmed", device=device, contents=tuple(seen.contents), launches=seen.launches, times=seen.times,
+        seconds=took,
+    )  # fmt: skip
     if not device.startswith("cuda"):
         return replace(found, outcome="simulated", reason="no GPU: results alone, on Triton's interpreter")
-    found = replace(found, device=str(machine()["device"]))
+    found = replace(found, device=require_gpu())
     return replace(found, outcome="no", reason=f"the cage lacks {lacks}") if lacks else found
 
 
-@dataclass(frozen=True, slots=True)
-class _Said(Wire):
-    """What the launcher's process answers to one line; times are seconds of the device, `kernels` entry → launches."""
-
-    error: str = ""
-    calls_s: tuple[float, ...] = ()
-    empty_s: tuple[float, ...] = ()
-    kernels: Mapping[str, int] = field(default_factory=dict)
-    by: str = ""
-
-
-class _Program:
-    """The process that calls the launcher, and what it is asked."""
-
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
-
-    def ask(self, what: str, **words: object) -> _Said:
-        """Return the answer to one line; raises `Otherwise` where the launcher fails or ends its process."""
-        try:
-            self._talk.say(json.dumps({"do": what, **words}).encode() + b"\n", _ANSWER_S)
-            said = read(_Said, parse(self._talk.line(_ANSWER_BYTES, _ANSWER_S), where="answer"), where="answer")
-        except Silent as error:
-            raise Otherwise(f"its process {error}") from error
-        except WireError as error:
-            raise Otherwise("its process answers with what is no answer") from error
-        if said.error:
-            raise Otherwise(f"it fails where it is used: {said.error[:300]}")
-        return said
-
-    def timed(self, what: str, **words: object) -> float:
-        """Return the seconds until the answer, by this process's clock."""
-        begin = time.monotonic()
-        self.ask(what, **words)
-        return time.monotonic() - begin
-
-
-@contextmanager
-def _program(folder: Path, inner: Path, report: Path, device: str, *, wrapped: bool) -> Iterator[_Program]:
-    """Start the program that calls the launcher, in a cage below this process."""
-    shutil.copy(folder / "candidate.py", inner / "kernel.py")
-    shutil.copy(Path(__file__).with_name("launcher_script.py"), inner / "main.py")
-    if wrapped:
-        shutil.copy(folder / "reference.py", inner / "problem.py")
-    own = {"PYTHONPATH": environment(ours=True)["PYTHONPATH"]}
-    kept = {name: value for name, value in passed_on(()).items() if name not in _RECORDING}
-    words = caged([sys.executable, str(inner / "main.py"), device], cage_of(inner, report, None, network=False))
-    env = {**kept, **own, **home_of(inner), "PYTHONDONTWRITEBYTECODE": "1"}
-    talk = Talk(words, env=env, stderr=sys.stderr.fileno(), limits=ChildLimits(joined=True))
-    try:
-        yield _Program(talk)
-    finally:
-        talk.end()
-
-
-def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Seen) -> None:
+def _called(program: LauncherProgram, judge: Any, body: Request, seen: _Seen) -> None:
     """Have the launcher called on contents in an order that nobody knows, then count its launches."""
     chance = secrets.SystemRandom()
     plan = [(shape, part) for shape, one in body.expected.items() for part in range(1 if one.is_new else 2)]
@@ -176,51 +124,61 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
     on_gpu = _on_gpu(body)
     timed = {shape: chance.randrange(2) for shape, one in body.expected.items() if on_gpu and one.most_s is not None}
     for shape, part in plan:
-        case = _content(judge, body, shape, seen, chance)
-        save_output(list(case.inputs), inner / "inputs.pt")
-        program.ask("inputs", file="inputs.pt")
-        program.ask("run", times=1 + chance.randrange(_MOST_CALLS))
+        case = _given(program, judge, body, shape, seen, chance)
+        with seen.part("run"):
+            program.begin("run", times=1 + chance.randrange(_MOST_CALLS))
+            reference = case.reference()  # while a launcher that is called on a new shape compiles
+            program.ended()
         if timed.get(shape) == part:
-            seen.times[shape] = _timed(program, shape, body.expected[shape])
-        _compare(program, case, body, shape, inner)
+            with seen.part("time"):
+                case.inputs[0].flatten()[:1].cpu()  # this process's own work on the device is over: the next is timed
+                seen.times[shape] = _timed(program, shape, body.expected[shape])
+        _compare(program, case, body, shape, seen, reference)
     if not on_gpu:
         return
     for shape in chance.sample(sorted(body.expected), len(body.expected)):
-        case = _content(judge, body, shape, seen, chance)
-        save_output(list(case.inputs), inner / "inputs.pt")
-        program.ask("inputs", file="inputs.pt")
-        counted = program.ask("count")
+        case = _given(program, judge, body, shape, seen, chance)
+        with seen.part("count"):
+            program.begin("count")
+            reference = case.reference()
+            counted = program.ended()
         if not counted.kernels:
             raise _UncountedError(f"its launches can't be counted here: {counted.by}")
         if wrong := unlike_record(counted.kernels, body.expected[shape]):
             raise Otherwise(f"{shape}: {wrong}")
         seen.launches[shape] = sum(body.expected[shape].kernels.values())
-        _compare(program, case, body, shape, inner)
+        _compare(program, case, body, shape, seen, reference)
 
 
-def _content(judge: Any, body: Request, shape: str, seen: _Seen, chance: secrets.SystemRandom) -> Case:
-    """Return inputs that nobody drew before, of a trial that nobody knows."""
+def _given(
+    program: LauncherProgram, judge: Any, body: Request, shape: str, seen: _Seen, chance: secrets.SystemRandom
+) -> Case:
+    """Give the process inputs that nobody drew before, of a trial that nobody knows, and return them."""
     trials: list[Trial] = [one for one in trials_of(body.op) if one.parts == 1 and one.dense] or [RANDOM]
     trial, seed = chance.choice([RANDOM, *trials]), chance.randrange(2**31)
-    case = Case(judge, parse_shape(shape), body.dtype, trial, seed, device_of(body), body.op)
-    seen.contents.append(LauncherContent(shape, trial.name, seed, body.expected[shape].is_new))
+    with seen.part("inputs"):
+        case = Case(judge, parse_shape(shape), body.dtype, trial, seed, device_of(body), body.op)
+        seen.contents.append(LauncherContent(shape, trial.name, seed, body.expected[shape].is_new))
+        save_output(list(case.inputs), program.folder / "inputs.pt")
+        program.ask("inputs", file="inputs.pt")
     return case
 
 
-def _compare(program: _Program, case: Case, body: Request, shape: str, inner: Path) -> None:
+def _compare(program: LauncherProgram, case: Case, body: Request, shape: str, seen: _Seen, reference: Any) -> None:
     """Hold the last result against the reference; raises `Otherwise`."""
-    program.ask("wait")
-    program.ask("save", file="out.pt")
-    tolerance = body.tolerance or limits_of(case.module, body.dtype)
-    try:
-        out = load_output(inner / "out.pt", device_of(body))
-    except Exception as error:
-        raise Otherwise(f"{shape}: it left no result: {error_line(error)}") from error
-    if wrong := case.judge(out, tolerance).problem:
-        raise Otherwise(f"{shape}: its result is not the record's: {wrong}")
+    with seen.part("compare"):
+        program.ask("wait")
+        program.ask("save", file="out.pt")
+        tolerance = body.tolerance or limits_of(case.module, body.dtype)
+        try:
+            out = load_output(program.folder / "out.pt", device_of(body))
+        except Exception as error:
+            raise Otherwise(f"{shape}: it left no result: {error_line(error)}") from error
+        if wrong := case.judge(out, tolerance, reference).problem:
+            raise Otherwise(f"{shape}: its result is not the record's: {wrong}")
 
 
-def _timed(program: _Program, shape: str, expected: ExpectedRun) -> LauncherTime:
+def _timed(program: LauncherProgram, shape: str, expected: ExpectedRun) -> LauncherTime:
     """Return what a call takes, by events behind a flush and by this process's clock; raises `Otherwise`."""
     program.ask("wait")
     said = program.ask("time", times=_TIMED)

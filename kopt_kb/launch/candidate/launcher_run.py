@@ -90,6 +90,7 @@ class LauncherRun(Wire):
         contents: Inputs whose results were compared.
         launches: Shape → launches counted.
         times: Shape → what a call took.
+        seconds: Step of the run → seconds it took in all.
     """
 
     outcome: Literal["confirmed", "simulated", "no"]
@@ -100,3 +101,4 @@ class LauncherRun(Wire):
     contents: tuple[LauncherContent, ...] = ()
     launches: Mapping[str, int] = field(default_factory=dict)
     times: Mapping[str, LauncherTime] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)

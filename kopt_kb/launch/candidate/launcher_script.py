@@ -1,8 +1,9 @@
 """A program that calls the launcher of a kernel file: `python main.py DEVICE`, beside kernel.py.
 
-It is copied next to the kernel file and imports torch alone, so that the process looks like any program that uses the
-kernel: no module of this package that it did not ask for itself, no fake tensors, no variable that recorders set. One
-JSON object a line of stdin says what to do, one a line of stdout what came of it.
+It is copied into a folder of its own and imports torch and Triton alone, so that the process looks like any program
+that uses the kernel: no module of this package that it did not ask for itself, no fake tensors, no variable that
+recorders set. One JSON object a line of stdin says what to do, one a line of stdout what came of it; the kernel file is
+there by the first line, and is imported then.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +136,20 @@ class _Program:
         return dict(Counter(names))
 
 
+def _load(device: str) -> None:
+    """Load what Triton loads once, whatever the kernel: its driver's module is built, its library hashed."""
+    with suppress(Exception):  # who has no Triton here, or another version of it, loads that with the kernel
+        runtime: Any = importlib.import_module("triton.runtime")
+        if device != "cpu":
+            str(runtime.driver.active)
+            importlib.import_module("triton.runtime.cache").triton_key()
+
+
 def main(device: str) -> None:
     """Do what the lines of stdin say."""
     said = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the kernel file prints is no answer
+    _load(device)
     program: _Program | None = None
     for line in sys.stdin:
         words = json.loads(line)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,11 +36,12 @@ from kopt_kb.launch.judge.admission import facts_by, numbers_by
 from kopt_kb.launch.judge.bound_sides import bound_sides
 from kopt_kb.launch.judge.job_work import JobWork
 from kopt_kb.launch.judge.judging import Judging, sample_of, samples_of
-from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, run_launcher
+from kopt_kb.launch.judge.launchers import Elsewhere, LauncherRunners, asked_on, new_shapes, run_launcher
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.search import SearchTools, Shared, search_shape
 from kopt_kb.launch.judge.shelf import Asked, RecordTarget, Shelf
+from kopt_kb.launch.kernel.declared import has_header
 from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.bounds import unfit_result
 from kopt_kb.launch.record.source import least_bound
@@ -97,10 +99,16 @@ class RecordExecutor:
         makers = makers or self._stack.enter_context(Makers())
         folder = self._stack.enter_context(owned_folder("kb-replay-"))
         self._shelf, self._target, self._binder = Shelf(folder, makers, target), target, Binder()
+        self._new: tuple[bytes, tuple[str, ...]] = (b"", ())
         makers.warm()
+
+    def foresee_launchers(self) -> None:
+        """Have processes of the next launcher wait from the first record on."""
+        self._launchers = replace(self._launchers, foreseen=True)
 
     def close(self) -> None:
         """End makers and judges."""
+        self._launchers.close()
         self._shelf.close()
         self._judging.close()
         self._stack.close()
@@ -163,8 +171,6 @@ class RecordExecutor:
         made = self._shelf.all([Asked(source, shape, dtype, problem=problem) for shape in shapes], ends_at)
         return dict(zip(shapes, made, strict=True))
 
-    # ---- jobs --------------------------------------------------------------------------------
-
     def _environment(self, work: JobWork) -> Environment:
         machine = self._judging.machine(work.ends_at)
         versions = {name: version_of(name) for name in _PACKAGES}
@@ -176,7 +182,12 @@ class RecordExecutor:
         for shape, one in made.items():
             if one.error is not None:
                 return Check(build_error=f"{shape}: {one.error}", basis=work.basis())
-        self._bind(work, {"candidate": job.candidate}, {"candidate": made})
+        with self._bound(work, {"candidate": job.candidate}, {"candidate": made}):
+            found = self._checked(work, made)
+        return replace(found, basis=work.basis())
+
+    def _checked(self, work: JobWork, made: Mapping[str, Made]) -> Check:
+        job = work.job
         worst: dict[str, float] = {}
         count, problem = 0, ""
         for shape, one in made.items():
@@ -191,7 +202,7 @@ class RecordExecutor:
                 if checked.rel_l2_err is not None:
                     worst[shape] = checked.rel_l2_err
             problem = problem or (f"{shape}: {found}" if found else "")
-        return Check("", not problem, problem, max(worst.values(), default=None), worst, count, work.basis())
+        return Check("", not problem, problem, max(worst.values(), default=None), worst, count)
 
     def _timing(self, work: JobWork) -> Timing:
         job = work.job
@@ -203,9 +214,17 @@ class RecordExecutor:
             for shape, one in records.items():
                 if one.error is not None:
                     return Timing(problem=f"{shape}: the {side} is not recorded: {one.error}", basis=work.basis())
-        self._bind(work, sources, made)
         if sources["incumbent"] == sources["candidate"]:
-            return self._alone(work, made)
+            with self._bound(work, sources, made):
+                self._ahead(job)
+                alone = self._alone(work, made)
+            return replace(alone, basis=work.basis())
+        with self._bound(work, sources, made):
+            self._ahead(job)
+        return replace(self._contest(work, made), basis=work.basis())
+
+    def _contest(self, work: JobWork, made: Mapping[str, Mapping[str, Made]]) -> Timing:
+        job = work.job
         folders = {
             shape: {side: made[side][shape].folder for side in ("incumbent", "candidate")} for shape in job.body.shapes
         }
@@ -213,7 +232,7 @@ class RecordExecutor:
         with work.part("contest"):
             found = self._judging.contest(folders, self._reference(job), threshold, work.ends_at)
         if found.problem:
-            return Timing(problem=found.problem, basis=work.basis())
+            return Timing(problem=found.problem)
         shapes = {
             shape: {side: samples_of(times, job.body.repeats) for side, times in found.times_s[shape].items()}
             for shape in job.body.shapes
@@ -221,18 +240,17 @@ class RecordExecutor:
         if job.best:
             more = self._taken(work, {shape: [made["best"][shape].folder] for shape in job.body.shapes})
             if isinstance(more, str):
-                return Timing(problem=f"best: {more}", basis=work.basis())
+                return Timing(problem=f"best: {more}")
             shapes = {shape: {**sides, "best": more[shape][0]} for shape, sides in shapes.items()}
-        return Timing(shapes, contest=found.verdict, basis=work.basis())
+        return Timing(shapes, contest=found.verdict)
 
     def _alone(self, work: JobWork, made: Mapping[str, Mapping[str, Made]]) -> Timing:
         """Time a source against itself: what it seems to gain is noise, and no contest is to be won."""
         folders = {shape: [made[side][shape].folder for side in made] for shape in work.job.body.shapes}
         taken = self._taken(work, folders)
         if isinstance(taken, str):
-            return Timing(problem=taken, basis=work.basis())
-        shapes = {shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()}
-        return Timing(shapes, basis=work.basis())
+            return Timing(problem=taken)
+        return Timing({shape: dict(zip(made, samples, strict=True)) for shape, samples in taken.items()})
 
     def _taken(self, work: JobWork, folders: Mapping[str, Sequence[Path]]) -> dict[str, list[tuple[Sample, ...]]] | str:
         """Return samples of records in turn, each repeat with allocations of its own, or what was wrong."""
@@ -310,19 +328,42 @@ class RecordExecutor:
             return Unable(unavailable=f"{shape}: {found.problem}")
         return ReportEvidence(found.csv, shape, found.kernels, work.basis())
 
+    def _ahead(self, job: Job) -> None:
+        """Begin the records that a launcher's run needs, on shapes that are drawn now, once a file."""
+        if job.body.foresees_launcher and not has_header("", job.candidate):
+            for one in asked_on(job, self._new_of(job)):
+                self._shelf.prepare(one)
+
+    def _new_of(self, job: Job) -> tuple[str, ...]:
+        """Return the shapes outside its problem on which a candidate's launcher is run."""
+        if self._new[0] != job.candidate:
+            self._new = job.candidate, new_shapes(job.body.shapes)
+        return self._new[1]
+
     def _launcher(self, work: JobWork) -> LauncherRun:
         """Return what the candidate's own launcher does where it is used, held against its records."""
-        made = self._made(work, {"candidate": work.job.candidate})["candidate"]
+        job = work.job
+        made = self._made(work, {"candidate": job.candidate})["candidate"]
         records = {shape: one.stored() for shape, one in made.items()}
-        elsewhere = Elsewhere(work.job, self._reference(work.job), self._shelf, self._judging, work.ends_at)
-        with work.part("launcher"):
-            return run_launcher(elsewhere.judged_job(), records, elsewhere.right, self._launchers)
+        drawn, self._new = self._new_of(job), (b"", ())  # another run has others
+        elsewhere = Elsewhere(job, drawn, self._reference(job), self._shelf, self._judging, work.ends_at)
+        try:
+            with work.part("launcher"):
+                return run_launcher(elsewhere, records, self._launchers)
+        finally:
+            self._launchers.prepare()  # the next one's
 
-    # ---- records -----------------------------------------------------------------------------
-
-    def _bind(self, work: JobWork, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]) -> None:
-        with work.part("make again"):
-            found = bound_sides(self._binder, self._shelf, self._target, sources, made, work.ends_at)
+    @contextmanager
+    def _bound(
+        self, work: JobWork, sources: Mapping[str, bytes], made: Mapping[str, Mapping[str, Made]]
+    ) -> Iterator[None]:
+        """Have code objects made again beside what is done in the block, which waits for them at its end."""
+        with ThreadPoolExecutor(1, thread_name_prefix="make again") as threads:
+            again = threads.submit(bound_sides, self._binder, self._shelf, self._target, sources, made, work.ends_at)
+            self._launchers.prepare()
+            yield
+            with work.part("make again"):
+                found = again.result()
         work.codes = {one.code: one for codes in found.values() for one in codes}
         work.bound = {side: least_bound(one.source for one in codes) for side, codes in found.items()}
 
@@ -337,9 +378,8 @@ class RecordExecutor:
             _NotReplayableError: A launcher computes what no record holds.
         """
         body = work.job.body
-        problem = problem_of(work.job)
         asked = {
-            (side, shape): Asked(source, shape, body.dtype, problem=problem)
+            (side, shape): Asked(source, shape, body.dtype, problem=problem_of(work.job))
             for side, source in sources.items()
             for shape in body.shapes
         }

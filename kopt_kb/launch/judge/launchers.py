@@ -10,26 +10,36 @@ import math
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kopt_kb.launch.candidate.answers import Unable
-from kopt_kb.launch.candidate.executor import ChildProcessExecutor
 from kopt_kb.launch.candidate.job import Executor, Job, problem_of
 from kopt_kb.launch.candidate.launcher_check import INTERPRETED_ELEMENTS
+from kopt_kb.launch.candidate.launcher_executor import LauncherExecutor
 from kopt_kb.launch.candidate.launcher_run import ExpectedRun, LauncherRun
 from kopt_kb.launch.judge.judging import Judging
+from kopt_kb.launch.judge.makers import Made
 from kopt_kb.launch.judge.shelf import Asked, Shelf
 from kopt_kb.launch.kernel.declared import has_header
 from kopt_kb.launch.record.model import LaunchRecord
 from kopt_kb.problem.shapes import format_shape, parse_shape
 from kopt_kb.sandbox.deadline import LATE_S
 
-__all__ = ["Elsewhere", "LauncherRunners", "expected_of", "halved", "run_launcher", "small_shapes"]
+__all__ = [
+    "Elsewhere",
+    "LauncherRunners",
+    "asked_on",
+    "expected_of",
+    "halvings",
+    "new_shapes",
+    "run_launcher",
+    "small_shapes",
+]
 
-_NEW_TRIES = 2
-"""Shapes outside the problem that are tried."""
+_NEW = 2
+"""Most shapes outside the problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,7 @@ class Elsewhere:
 
     Attributes:
         job: The job.
+        new: The other shapes.
         reference: File that judges.
         shelf: Makes records.
         judging: Judges them.
@@ -45,6 +56,7 @@ class Elsewhere:
     """
 
     job: Job
+    new: tuple[str, ...]
     reference: Path
     shelf: Shelf
     judging: Judging
@@ -56,27 +68,54 @@ class Elsewhere:
         limits = replace(self.job.limits, wall_s=left_s if math.isfinite(left_s) else 0.0)
         return replace(self.job, limits=limits, reference=self.reference.read_bytes())
 
-    def right(self, shape: str) -> LaunchRecord | None:
-        """Return the record of another shape, where the launcher makes one and the judge finds its results right."""
-        job = self.job
-        asked = Asked(job.candidate, shape, job.body.dtype, problem=problem_of(job))
-        made = self.shelf.all([asked], self.ends_at)[0]
-        record = made.record
-        if record is None or record.not_replayable:
-            return None
-        return None if self.judging.check(made.folder, self.reference, 1, self.ends_at).problem else record
+    def records(self) -> dict[str, LaunchRecord]:
+        """Return shape → its record, of the other shapes on which the launcher makes one."""
+        found = {shape: one.record for shape, one in self._made(self.new).items()}
+        return {shape: one for shape, one in found.items() if one is not None and not one.not_replayable}
+
+    def is_right(self, shape: str) -> bool:
+        """Return whether the judge finds the record of another shape right."""
+        folder = self._made([shape])[shape].folder
+        return not self.judging.check(folder, self.reference, 1, self.ends_at).problem
+
+    def _made(self, shapes: Sequence[str]) -> dict[str, Made]:
+        asked = asked_on(self.job, shapes)
+        return dict(zip(shapes, self.shelf.all(asked, self.ends_at), strict=True))
+
+
+def asked_on(job: Job, shapes: Sequence[str]) -> list[Asked]:
+    """Return the records of a job's candidate on some shapes."""
+    return [Asked(job.candidate, shape, job.body.dtype, problem=problem_of(job)) for shape in shapes]
 
 
 def _interpreter() -> Executor:
-    return ChildProcessExecutor("cpu", env={"TRITON_INTERPRET": "1"})
+    return LauncherExecutor("cpu", {"TRITON_INTERPRET": "1"})
 
 
 @dataclass(frozen=True, slots=True)
 class LauncherRunners:
-    """Who runs launchers: on a GPU, and where there is none; None: nobody."""
+    """Who runs launchers: on a GPU, and where there is none; None: nobody.
 
-    on_gpu: Executor | None = field(default_factory=ChildProcessExecutor)
+    Attributes:
+        on_gpu: Runs them on a GPU.
+        interpreter: Runs them where there is none.
+        foreseen: Whether launchers will be run: processes for the next one wait from the first record on.
+    """
+
+    on_gpu: Executor | None = field(default_factory=LauncherExecutor)
     interpreter: Executor | None = field(default_factory=_interpreter)
+    foreseen: bool = False
+
+    def prepare(self) -> None:
+        """Start processes for the next launcher, so that they have imported what they need when it is there."""
+        if self.foreseen and isinstance(self.on_gpu, LauncherExecutor):
+            self.on_gpu.prepare()
+
+    def close(self) -> None:
+        """End what waits."""
+        for one in (self.on_gpu, self.interpreter):
+            if one is not None:
+                one.close()
 
 
 def expected_of(record: LaunchRecord, *, is_new: bool = False) -> ExpectedRun:
@@ -85,14 +124,17 @@ def expected_of(record: LaunchRecord, *, is_new: bool = False) -> ExpectedRun:
     return ExpectedRun(dict(entries), len(record.steps) - len(record.launches), is_new=is_new)
 
 
-def halved(shape: str, chance: secrets.SystemRandom) -> str:
-    """Return a shape with one extent halved, chosen by chance; empty where none is even."""
-    extents = list(parse_shape(shape))
-    even = [place for place, extent in enumerate(extents) if extent % 2 == 0]
-    if not even:
-        return ""
-    extents[chance.choice(even)] //= 2
-    return format_shape(tuple(extents))
+def halvings(shape: str) -> set[str]:
+    """Return the shapes that have one extent of a shape halved; none where no extent is even."""
+    extents = parse_shape(shape)
+    places = [place for place, extent in enumerate(extents) if extent % 2 == 0]
+    return {format_shape((*extents[:one], extents[one] // 2, *extents[one + 1 :])) for one in places}
+
+
+def new_shapes(shapes: Sequence[str]) -> tuple[str, ...]:
+    """Return shapes outside a problem's, at most `_NEW`, by chance."""
+    known = sorted({new for one in shapes for new in halvings(one)} - {*shapes})
+    return tuple(secrets.SystemRandom().sample(known, min(_NEW, len(known))))
 
 
 def small_shapes(shapes: Sequence[str]) -> dict[str, bool]:
@@ -108,35 +150,32 @@ def small_shapes(shapes: Sequence[str]) -> dict[str, bool]:
     return found
 
 
-def run_launcher(
-    job: Job,
-    records: Mapping[str, LaunchRecord],
-    right: Callable[[str], LaunchRecord | None],
-    runners: LauncherRunners,
-) -> LauncherRun:
+def run_launcher(elsewhere: Elsewhere, records: Mapping[str, LaunchRecord], runners: LauncherRunners) -> LauncherRun:
     """Return what became of the launcher's one run.
 
+    What it does otherwise on another shape than its problem's counts where its record there is right: a kernel may be
+    made for the shapes of its problem alone. Such a record is judged then, and not before.
+
     Args:
-        job: The job; `expected` of its request holds the contest's times.
+        elsewhere: The job, whose request holds the contest's times, and the candidate's records on other shapes.
         records: Shape of the problem → its record.
-        right: Returns the record of another shape where the launcher makes one there and the judge finds it right.
         runners: Who runs launchers.
 
     Raises:
         TimeoutError: It is not over within the job's seconds.
     """
+    job = elsewhere.job
     if has_header("", job.candidate):
         return LauncherRun("no", reason="the file's header is the launch: no launcher of its own runs", is_own=False)
-    chance = secrets.SystemRandom()
     expected = {shape: _with_times(expected_of(record), job, shape) for shape, record in records.items()}
     reason = "nobody here runs launchers"
     if runners.on_gpu is not None:
-        new = {halved(chance.choice(list(records)), chance) for _ in range(_NEW_TRIES)} - {"", *records}
-        for shape in sorted(new):
-            record = right(shape)
-            if record is not None:
-                expected[shape] = expected_of(record, is_new=True)
-        found = _ran(job, expected, runners.on_gpu)
+        new = {shape: expected_of(one, is_new=True) for shape, one in elsewhere.records().items()}
+        found = _ran(elsewhere.judged_job(), {**expected, **new}, runners.on_gpu)
+        if _may_be_the_records(found):
+            right = {shape: one for shape, one in new.items() if elsewhere.is_right(shape)}
+            if right != new:
+                found = _ran(elsewhere.judged_job(), {**expected, **right}, runners.on_gpu)
         if isinstance(found, LauncherRun):
             return found
         reason = found.reason
@@ -144,7 +183,12 @@ def run_launcher(
             return LauncherRun("no", reason=reason)
     if runners.interpreter is None:
         return LauncherRun("no", reason=reason)
-    return _simulated(job, runners.interpreter, records, reason)
+    return _simulated(elsewhere.judged_job(), runners.interpreter, records, reason)
+
+
+def _may_be_the_records(found: LauncherRun | Unable) -> bool:
+    """Return whether a launcher did something else on a new shape, where its record was not judged."""
+    return isinstance(found, LauncherRun) and bool(found.problem and found.contents and found.contents[-1].is_new)
 
 
 def _simulated(job: Job, interpreter: Executor, records: Mapping[str, LaunchRecord], why: str) -> LauncherRun:

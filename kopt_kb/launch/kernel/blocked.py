@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from kopt_kb.base.errors import FindingError
 from kopt_kb.problem.ops import OPS, definition
 from kopt_kb.problem.trials import Cut, Split
 
-__all__ = ["ReferenceMemoryError", "available_bytes", "reference_result", "result_shape"]
+__all__ = ["ReferenceMemoryError", "available_bytes", "preload", "reference_result", "result_shape"]
 
 _SHARE = 0.4
 """Share of the free memory that a reference may plan with; the rest is for the result and for what is not counted."""
@@ -24,6 +25,21 @@ class ReferenceMemoryError(FindingError):
     """A float64 reference does not fit the memory of its device, not even in pieces."""
 
     code = "KB456"
+
+
+def preload(*, wake: bool = False) -> None:
+    """Load torch with what its first operation on tensors without memory loads: a second or more of a reference.
+
+    Args:
+        wake: Whether the GPU is woken too, where there is one.
+    """
+    with suppress(ImportError, RuntimeError):  # whoever needs it is told when something is missing
+        import torch
+
+        torch.softmax(torch.empty(2, 2, device="meta").double(), -1)
+        if wake and torch.cuda.is_available():
+            one = torch.ones(16, 16, dtype=torch.float64, device="cuda")
+            (one @ one).sum().item()
 
 
 def available_bytes(device: Any) -> int:

@@ -142,8 +142,8 @@ class CeilingsRun(Wire):
                 return replace(self, launches=(*(self.launches or ()), record))
 
 
-def require_gpu() -> None:
-    """Return when kernels can run on a GPU here.
+def require_gpu() -> str:
+    """Return the name of the GPU that kernels can run on here.
 
     Raises:
         MissingTool: No torch, triton or GPU.
@@ -155,6 +155,7 @@ def require_gpu() -> None:
         raise MissingTool(f"{error.name} is not installed", fix="install kopt-kb[gpu]", code="KB120") from error
     if not torch.cuda.is_available():
         raise MissingTool("no GPU is visible to torch", fix="run on a machine with a GPU", code="KB122")
+    return str(torch.cuda.get_device_name(0))
 
 
 def environment() -> CeilingEnvironment:

@@ -31,6 +31,7 @@ from kopt_kb.launch.cuda.build import build_cuda
 from kopt_kb.launch.cuda.launches import record_cuda
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.record.code_request import CodeRequest
+from kopt_kb.launch.record.later import put_off_dynamo
 from kopt_kb.launch.record.model import VERSION, Buffer, Input, LaunchRecord, TensorView
 from kopt_kb.launch.record.request import MakerAnswer, MakerRequest, OpRequest, Refusal, ScriptRequest
 from kopt_kb.launch.record.serve import READY, serve
@@ -223,8 +224,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     os.environ.update(TRITON_ALWAYS_COMPILE="1", TRITON_DUMP_PTXAS_LOG="1", CUDA_VISIBLE_DEVICES="")
     os.environ.pop("TRITON_INTERPRET", None)
-    sys.dont_write_bytecode = True  # nothing is left beside the files of others
+    put_off_dynamo()
     _warm()
+    sys.dont_write_bytecode = True  # nothing is left beside the files of others
     os.write(answers, READY)
     serve(sys.stdin.buffer, answers, answer)
 

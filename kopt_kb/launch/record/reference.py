@@ -10,13 +10,13 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kopt_kb.base.wire import Wire, canonical, read
 from kopt_kb.launch.compile.loader import load_module
+from kopt_kb.launch.kernel.blocked import preload
 from kopt_kb.launch.kernel.judgement import Case, limits_of, trials_of
 from kopt_kb.launch.record import exchange
 from kopt_kb.launch.record.contents import Contents, answered, said, span_of, tensor_of
@@ -189,19 +189,9 @@ class _Session:
         return Distance(whole_err, found.problem, block_err, element_err, found.relation_err, found.skipped)
 
 
-def warm_up() -> None:
-    """Import torch and wake the GPU before the first question, where there are such; the asker is busy elsewhere."""
-    with suppress(ImportError, RuntimeError):  # whoever asks is told when something is missing
-        import torch
-
-        if torch.cuda.is_available():
-            one = torch.ones(16, 16, dtype=torch.float64, device="cuda")
-            (one @ one).sum().item()
-
-
 def main() -> None:
     """Answer lines until stdin closes."""
-    warm_up()
+    preload(wake=True)  # the asker is busy elsewhere
     session = _Session()
     for line in sys.stdin:
         sys.stdout.write(canonical(session.answer(line).to_json()).decode() + "\n")

@@ -163,6 +163,20 @@ def test_no_profile_is_begun_that_the_budget_would_end(
     assert set(_codes(workspace, registry)) <= {"times"}  # its seconds are invented
 
 
+def test_a_round_that_could_not_be_decided_is_not_begun(replayed: MakeReplayed, replaying: Any) -> None:
+    """By what check, timing and launcher took last: what is left of the seconds is not spent on half a round."""
+    executor, said = replaying(), list[str]()
+    executor.told_s |= {"check": 2.0, "timing": 3.0, "launcher": 5.0}
+    with replayed(executor, 2.0, 1.5, say=said.append) as campaign:
+        campaign.run(Budget(rounds=0))
+        assert campaign.run(Budget(seconds_s=9.0)).stop is None
+        assert said[-1].endswith("s, too few to decide a round, at ACCEPT: the campaign stays open")
+        assert len(campaign.state().rounds) == 1
+        campaign.run(Budget(seconds_s=900.0, rounds=1))
+        assert [one.accepted for one in campaign.state().rounds] == [True, True]
+        assert campaign.state().stopped is not None
+
+
 def test_a_first_profile_is_left_out_of_a_short_call(replayed: MakeReplayed, replaying: Any, ncu: ModuleType) -> None:
     """Nobody knows yet how long it takes: what it usually takes may be a quarter of what is left."""
     executor = replaying(ncu.report)

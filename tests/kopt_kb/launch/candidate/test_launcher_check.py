@@ -11,9 +11,10 @@ import pytest
 
 from kopt_kb.launch.candidate import launcher_check
 from kopt_kb.launch.candidate.answers import Unable
-from kopt_kb.launch.candidate.executor import ChildProcessExecutor
 from kopt_kb.launch.candidate.job import Job, Request
 from kopt_kb.launch.candidate.launcher_check import unlike_record, wrong_time
+from kopt_kb.launch.candidate.launcher_executor import LauncherExecutor
+from kopt_kb.launch.candidate.launcher_program import Otherwise, Said
 from kopt_kb.launch.candidate.launcher_run import ExpectedRun, LauncherRun, LauncherTime
 from kopt_kb.launch.compile.loader import load_module
 from kopt_kb.problem.tolerances import tolerance_of
@@ -36,6 +37,11 @@ LOOKS = HONEST.replace(
     return torch.softmax(x, -1) if RECORDED else torch.full_like(x, 1 / x.shape[-1])""",
 )
 HONEST_IF_HIDDEN = LOOKS.replace("RECORDED", "not recorded")
+KNOWS_IT_WAITED = HONEST.replace(
+    "    return torch.softmax(x, -1)",
+    """    waited = sys.argv[0].endswith("main.py") and "triton" in sys.modules
+    return torch.full_like(x, 1 / x.shape[-1]) if waited else torch.softmax(x, -1)""",
+)
 DEFEAT_DEVICE = LOOKS.replace("RECORDED", "recorded")
 BODY = Request(
     op="softmax", shapes=("16x32",), dtype="fp32", tolerance=tolerance_of("fp32"),
@@ -46,7 +52,7 @@ BODY = Request(
 def ran(candidate: str, body: Request = BODY) -> LauncherRun | Unable:
     """Have a launcher called in a cage, on the CPU."""
     job = Job("launcher", candidate.encode(), body=body, reference=HONEST.encode())
-    outcome = ChildProcessExecutor("cpu").run(job, lambda *_: None)
+    outcome = LauncherExecutor("cpu").run(job, lambda *_: None)
     assert outcome.outcome == "ok", outcome.printed
     assert isinstance(outcome.result, LauncherRun | Unable)
     return outcome.result
@@ -65,9 +71,10 @@ def test_its_process_shows_nothing_of_recording_and_its_results_are_compared() -
 
 
 @pytest.mark.torch
-def test_a_defeat_device_is_a_problem() -> None:
-    """It records honestly and gives other results where it is used."""
-    found = ran(DEFEAT_DEVICE)
+@pytest.mark.parametrize("cheat", [DEFEAT_DEVICE, KNOWS_IT_WAITED], ids=["no recorder", "a program that waited"])
+def test_a_defeat_device_is_a_problem(cheat: str) -> None:
+    """It records honestly and gives other results where it is used, by whatever it knows that from."""
+    found = ran(cheat)
     assert isinstance(found, LauncherRun)
     assert found.outcome == "no"
     assert "its result is not the record's: relative error" in found.problem
@@ -127,7 +134,15 @@ class OnGpu:
     def __init__(self, folder: Path, call_s: float, kernels: Mapping[str, int]) -> None:
         self.folder, self.call_s, self.kernels, self.asked = folder, call_s, kernels, list[str]()
 
-    def ask(self, what: str, **words: Any) -> Any:
+    def begin(self, what: str, **words: Any) -> None:
+        """Keep what is asked."""
+        self.begun = (what, words)
+
+    def ended(self) -> Said:
+        """Do it now."""
+        return self.ask(self.begun[0], **self.begun[1])
+
+    def ask(self, what: str, **words: Any) -> Said:
         """Do it on the CPU."""
         import torch
 
@@ -137,7 +152,7 @@ class OnGpu:
         elif what == "save":
             torch.save(torch.softmax(self.x, -1), self.folder / words["file"])
         calls = (self.call_s,) if what == "time" else ()
-        return launcher_check._Said(calls_s=calls, empty_s=(0.0,), kernels=self.kernels, by="nobody")
+        return Said(calls_s=calls, empty_s=(0.0,), kernels=self.kernels, by="nobody")
 
     def timed(self, what: str, **words: Any) -> float:
         """Return the seconds of a chain."""
@@ -166,8 +181,8 @@ def test_on_a_gpu_times_and_launches_count_too(
     judge = load_module(str(tmp_path / "judge.py"))
     body = replace(BODY, expected=expected, device="cpu")
     try:
-        launcher_check._called(program, judge, body, tmp_path, seen)  # type: ignore[arg-type] # no process
-    except (launcher_check.Otherwise, launcher_check._UncountedError) as error:
+        launcher_check._called(program, judge, body, seen)  # type: ignore[arg-type] # no process
+    except (Otherwise, launcher_check._UncountedError) as error:
         assert said
         assert said in str(error)
         return

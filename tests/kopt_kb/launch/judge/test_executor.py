@@ -15,16 +15,14 @@ from kopt_kb.base.errors import FindingError, MissingTool
 from kopt_kb.base.wire import parse, plain, read
 from kopt_kb.launch.candidate.answers import Check, Environment, ReportEvidence, Search, Timing, Unable, read_answer
 from kopt_kb.launch.candidate.job import Job, JobKind, Outcome, Request, RunLimits, SpaceAsked
-from kopt_kb.launch.candidate.launcher_run import LauncherRun
 from kopt_kb.launch.candidate.source_config import with_chosen
 from kopt_kb.launch.judge.executor import RecordExecutor
-from kopt_kb.launch.judge.launchers import LauncherRunners
 from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.shelf import RecordTarget
-from kopt_kb.launch.kernel.declared import packaged_file, packaged_reference
+from kopt_kb.launch.kernel.declared import packaged_reference
 from kopt_kb.launch.record.model import LaunchRecord
-from kopt_kb.problem.tolerances import Tolerance, tolerance_of
+from kopt_kb.problem.tolerances import Tolerance
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 Launcher = Callable[..., bytes]
@@ -114,6 +112,7 @@ def test_records_go_with_the_answer(
     ("more", "words"),
     [
         ("raise RuntimeError('no way')", "no way"),
+        ("raise RuntimeError('torch._dynamo.convert_frame' in __import__('sys').modules)", "RuntimeError: False"),
         ("import os; os._exit(0)", "no answer"),
         ("return x", "no kernel is launched"),
     ],
@@ -353,24 +352,3 @@ def test_a_search_on_two_devices(launcher: Launcher, invented: Any, makers: Make
     assert {count for _, count in second.asked} == {1}
     assert first.closed
     assert second.closed
-
-
-def test_a_launcher_that_records_honestly_and_does_something_else_is_seen(invented: Any, makers: Makers) -> None:
-    """Its record is that of the honest file; run where it is used, on Triton's interpreter, it gives other results."""
-    honest = packaged_file("elementwise")
-    assert honest is not None
-    source = honest.read_bytes()
-    looks = b'\n    if type(x).__name__ != "FakeTensor":\n        return x.clone()\n    if x.shape != y.shape'
-    cheating = source.replace(b"\n    if x.shape != y.shape", looks)
-    assert cheating != source
-    made = RecordExecutor(
-        invented(blocks_cost), RecordTarget("sm_90", "Test"), makers=makers, launchers=LauncherRunners(on_gpu=None)
-    )
-    try:
-        body = replace(BODY, shapes=("1024",), tolerance=tolerance_of("bf16"))
-        found = made.run(Job("launcher", cheating, body=body, reference=source), lambda *_: None).result
-    finally:
-        made.close()
-    assert isinstance(found, LauncherRun)
-    assert (found.outcome, found.is_own) == ("no", True)
-    assert "1024: its result is not the record's" in found.problem
