@@ -10,12 +10,14 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_leaves
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, plain
-from kopt_kb.launch.compile.device import DeviceFacts, stand_ins
+from kopt_kb.launch.compile.device import DeviceFacts
 from kopt_kb.launch.compile.importing import import_name, load_published
 from kopt_kb.launch.compile.loader import load_module
+from kopt_kb.launch.compile.torch_stand_ins import stand_ins
 from kopt_kb.launch.record.model import Keywords
 from kopt_kb.launch.record.request import CallRequest, MakerRequest, OpRequest, ScriptRequest, TensorArgument
 from kopt_kb.launch.record.script import Script
@@ -135,7 +137,7 @@ def _free_call(what: CallRequest, trace: CallTrace) -> tuple[Call, str]:
     if not callable(function):
         raise BadInput(f"{place} has no function {name}", where="--call", code="KB447")
     arguments = {key: _value(key, value, trace) for key, value in what.arguments.items()}
-    if any(isinstance(one, TensorArgument) and one.values is not None for one in what.arguments.values()):
+    if any(one.values is not None for one in tree_leaves(dict(what.arguments)) if isinstance(one, TensorArgument)):
         trace.reasons.append("values of tensors were given, which a replay does not fill in")
     return Call(module, function, arguments), what.call
 
@@ -149,7 +151,7 @@ def _value(key: str, value: object, trace: CallTrace) -> object:
         return trace.tensor(key, value.shape, getattr(torch, known.torch), value.strides, value.values)
     if isinstance(value, tuple):
         parts = [_value(f"{key}{number}", one, trace) for number, one in enumerate(value)]
-        return parts if any(isinstance(one, torch.Tensor) for one in parts) else value
+        return tuple(parts) if all(isinstance(one, int) for one in parts) else parts
     if isinstance(value, str) and value.startswith("torch."):
         return getattr(torch, value.removeprefix("torch."))
     if isinstance(value, str) and value in {"float.inf", "float.-inf", "float.nan"}:

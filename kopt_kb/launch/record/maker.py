@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -116,6 +117,8 @@ def _traced(request: MakerRequest) -> Any:
     codes = _launched(request, _merged(recorder.codes for recorder in recorders), trace.reasons)
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
+    if not isinstance(request.what, OpRequest):  # what a call fills or copies into an argument is a result of it too
+        written += trace.overwritten(inputs, written)
     record = LaunchRecord(
         v=VERSION,
         label=label,
@@ -161,11 +164,12 @@ def _merged(tables: Iterable[Mapping[str, T]]) -> dict[str, T]:
 
 
 def _named(record: Any) -> Any:
-    """Call the buffers of results `out`, `out1`, … as whoever reads the record expects."""
+    """Call the buffers of results `out`, `out1`, … as whoever reads the record expects; an argument keeps its name."""
     given = {one.view.buffer for one in record.inputs}
     results = dict.fromkeys(one.buffer for one in record.outputs if one.buffer not in given)
-    names = {old: f"out{number or ''}" for number, old in enumerate(results)}
-    return _renamed(record, names)
+    taken = {one.name for one in record.buffers} - results.keys()
+    free = (name for number in count() if (name := f"out{number or ''}") not in taken)
+    return _renamed(record, dict(zip(results, free, strict=False)))
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

@@ -49,7 +49,7 @@ class Script:
         with (
             chdir(self._what.folder),
             mock.patch.object(sys, "argv", words[1:] if words[0] == "-m" else words),
-            _harmless(),
+            _harmless(self._trace),
         ):
             try:
                 self._begin(words)
@@ -117,7 +117,7 @@ def _place(error: BaseException) -> str:
 
 
 @contextmanager
-def _harmless() -> Iterator[None]:
+def _harmless(trace: CallTrace) -> Iterator[None]:
     """Take for granted what needs results, and do once what is done to be timed."""
     import triton.testing
     from triton._C import libtriton
@@ -134,7 +134,7 @@ def _harmless() -> Iterator[None]:
     with ExitStack() as stack:
         for one in patches:
             stack.enter_context(one)
-        stack.enter_context(gradients())
+        stack.enter_context(gradients(trace.parameters))
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.autocast import autocast_off, cast_operands
 from kopt_kb.launch.record.known import KnownContents
 from kopt_kb.launch.record.model import Keywords
 
@@ -56,9 +58,17 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace what needs a device guard by the same thing without one."""
-        given = kwargs or {}
+        args, given = cast_operands(func, args, kwargs or {})
+        with autocast_off():
+            return self._done(func, args, given)
+
+    def _done(self, func: Any, args: Any, given: Keywords) -> Any:
         if func in (torch.tensor, torch.as_tensor) and str(given.get("device", "")).startswith("cuda"):
             return _constant(func, args, given)
+        if given.get("pin_memory"):
+            given = {**given, "pin_memory": False}
+        if func in _ANSWERS and args and isinstance(args[0], FakeTensor):
+            return _ANSWERS[func](args[0])
         if func in _READS and args and isinstance(args[0], FakeTensor):
             return self._read(func, args, given)
         if args and isinstance(args[0], torch.Tensor) and args[0].device.type == "cuda":
@@ -111,6 +121,17 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
         """Return the tensor in its new dtype; on this machine all devices are the one that is recorded for."""
         wanted = _dtype(args, given)
         return args[0] if wanted == args[0].dtype else torch.ops.aten._to_copy.default(args[0], dtype=wanted)
+
+
+_ANSWERS: Mapping[Any, Callable[[Any], Any]] = {
+    torch.Tensor.is_cuda.__get__: lambda tensor: tensor.device.type == "cuda",
+    torch.Tensor.is_cpu.__get__: lambda tensor: tensor.device.type == "cpu",
+    torch.Tensor.get_device: lambda tensor: 0 if tensor.device.type == "cuda" else -1,
+    torch.Tensor.pin_memory: lambda tensor: tensor,
+    torch.Tensor.is_pinned: lambda tensor: tensor.device.type == "cpu",
+    torch.Tensor.record_stream: lambda _: None,
+}
+"""What a tensor without memory says of where it lies; memory of the host is pinned wherever that is asked."""
 
 
 def _nested(shape: tuple[int, ...]) -> Any:
