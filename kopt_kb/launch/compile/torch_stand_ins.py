@@ -82,6 +82,24 @@ def _noting(plain: Callable[..., Any]) -> Callable[..., Any]:
     return impl
 
 
+_TWICE = ("multiple times", "single c", "already")
+"""Words in what torch says to whoever registers a name twice, as a module does that is run again."""
+
+
+def _again(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that registers, and leaves be what is registered already."""
+
+    def register(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return plain(*args, **kwargs)
+        except RuntimeError as error:
+            if not any(words in str(error) for words in _TWICE):
+                raise
+            return None
+
+    return register
+
+
 def _without_context(kind: Callable[[], object]) -> Callable[[object], object]:
     return lambda _: kind()
 
@@ -195,7 +213,19 @@ def _bindings() -> dict[str, Callable[..., object]]:
         "_cuda_setDevice": None, "_cuda_synchronize": None, "_cuda_isCurrentStreamCapturing": False,
         "_cuda_getCurrentBlasHandle": 0, "_cuda_clearCublasWorkspaces": None,
     }  # fmt: skip
-    return {name: _number(value) for name, value in made.items()}
+    found: dict[str, Callable[..., object]] = {name: _number(value) for name, value in made.items()}
+    if hasattr(torch._C, "_register_opaque_type"):
+        found["_register_opaque_type"] = _again(torch._C._register_opaque_type)
+    return found
+
+
+def _registering() -> dict[str, Callable[..., object]]:
+    """Return the methods of a library that register operators."""
+    library = torch.library.Library
+    made = {"define": _again(library.define), "impl": _noting(_again(library.impl))}
+    if hasattr(library, "_register_fake"):
+        made["_register_fake"] = _again(library._register_fake)
+    return made
 
 
 @contextmanager
@@ -217,7 +247,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
         (subprocess, {"run": vendor_tools(facts, subprocess.run)}),
         # What torch would put around an operation of somebody else's library hides its launches; it is called plainly.
         (CustomOpDef, {"__call__": _plainly}),
-        (torch.library.Library, {"impl": _noting(torch.library.Library.impl)}),
+        (torch.library.Library, _registering()),
         (torch.library, {"wrap_triton": lambda kernel: kernel}),
         # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
         (torch._subclasses.fake_tensor, {"init_gpu_context": _nothing()}),

@@ -20,7 +20,7 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import Given, worded
 from kopt_kb.launch.record.known import KnownContents
-from kopt_kb.launch.record.model import Argument, Keywords, NullArg, ScalarArg, TensorAddress, TensorMapArg
+from kopt_kb.launch.record.model import Argument, Keywords, NullArg, ScalarArg, TensorAddress, TensorMapArg, TensorView
 from kopt_kb.launch.record.stand_ins import ADDRESSES
 from kopt_kb.launch.record.trace import CallTrace, on_device
 
@@ -177,12 +177,13 @@ def all_given(trace: CallTrace, given: Iterable[tuple[str, Any]]) -> tuple[tuple
     views = [trace.view(_memory_of(value)) if isinstance(one, TensorSpec) else None for _, value, one in pairs]
     held = [one.buffer for one in views if one is not None]
     shared = list(dict.fromkeys(one for one in held if held.count(one) > 1))
-    placed: list[tuple[str, Given]] = []
-    for (name, _, one), view in zip(pairs, views, strict=True):
-        if isinstance(one, TensorSpec) and view is not None and view.buffer in shared:
-            one = dataclasses.replace(one, place=(shared.index(view.buffer), view.offset * view.item_bytes))
-        placed.append((name, one))
-    return tuple(placed)
+
+    def placed(one: Given, view: TensorView | None) -> Given:
+        if not isinstance(one, TensorSpec) or view is None or view.buffer not in shared:
+            return one
+        return dataclasses.replace(one, place=(shared.index(view.buffer), view.offset * view.item_bytes))
+
+    return tuple((name, placed(one, view)) for (name, _, one), view in zip(pairs, views, strict=True))
 
 
 def _memory_of(value: Any) -> torch.Tensor:

@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +83,7 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     buffers: dict[str, int] = {}
     sizes = {one.name: one.size_bytes for one in record.buffers}
     for launch in record.launches:
-        key = (launch.code, launch.grid, tuple(map(_anywhere, launch.arguments)))
+        key = (launch.code, launch.grid, _anywhere(launch.arguments))
         names = {arg.view.buffer for arg in launch.arguments if isinstance(arg, TensorAddress | TensorMapArg)}
         together = buffers | {name: sizes[name] for name in names}
         fits = len(together) <= _MOST_BUFFERS and sum(together.values()) <= _MOST_BYTES
@@ -103,11 +103,15 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     )
 
 
-def _anywhere(argument: Argument) -> Argument:
-    """Return an argument without the name of its buffer."""
-    if isinstance(argument, TensorAddress | TensorMapArg):
-        return replace(argument, view=replace(argument.view, buffer=""))
-    return argument
+def _anywhere(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return arguments with numbers for buffers: which of them share one matters, not which it is."""
+    numbers: dict[str, str] = {}
+    return tuple(
+        replace(one, view=replace(one.view, buffer=numbers.setdefault(one.view.buffer, str(len(numbers)))))
+        if isinstance(one, TensorAddress | TensorMapArg)
+        else one
+        for one in arguments
+    )
 
 
 def _place(error: BaseException) -> str:

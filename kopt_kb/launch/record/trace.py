@@ -88,6 +88,7 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             stack.enter_context(indexing(self.known, lenient=self._lenient))
             stack.enter_context(self)
             self.parameters = stack.enter_context(modules())
+            stack.enter_context(_plainly_named())
             yield
 
     def tensor(
@@ -243,6 +244,17 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self._buffers[_storage(tensor)] = name
         self._sizes[name] = int(tensor.untyped_storage().nbytes())
         return name
+
+
+@contextmanager
+def _plainly_named() -> Iterator[None]:
+    """Call tensors without memory `Tensor`: libraries launch nothing where a type's name says that they are traced."""
+    name = FakeTensor.__name__
+    FakeTensor.__name__ = torch.Tensor.__name__
+    try:
+        yield
+    finally:
+        FakeTensor.__name__ = name
 
 
 def on_device(value: object) -> bool:

@@ -83,6 +83,7 @@ class Launches:
             compiled = self._compiled(plain_run, kernel, args, kwargs)
             if not warmup:
                 self._append(compiled, grid, _bound(kernel, args, kwargs))
+                compiled._init_handles()  # a launch does, and what it finds may be read afterwards
             return compiled
 
         def tuned(tuner: Any, *args: Any, **kwargs: Any) -> Any:
