@@ -138,9 +138,11 @@ class CUDAGraph:
 class MemPool:
     """A pool of memory, of which nothing is taken."""
 
+    id = (0, 0)
+    allocator = None
+
     def __init__(self, *_: object, **__: object) -> None:
-        self.id = (0, 0)
-        self.allocator = None
+        """Take what torch's pool takes."""
 
     def use_count(self) -> int:
         """Return how many tensors are in it, as far as anybody knows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -73,7 +74,8 @@ def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
         return _problem_call(what, module, trace)
     for name in ("launch", "make_inputs"):
         if not callable(getattr(module, name, None)):
-            fix = "record a call instead: --call FILE:FUNCTION --arg NAME=VALUE"
+            named = " or ".join(f"FILE:{one}" for one in _launching(module)) or "FILE:FUNCTION"
+            fix = f"record a call instead: --call {named} --arg NAME=VALUE"
             raise BadInput(f"the file has no {name}()", where=what.file, fix=fix, code="KB447")
     with FakeTensorMode():
         made = module.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
@@ -86,6 +88,17 @@ def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
     config = {"config": plain(what.config)} if "config" in parameters and what.config else {}
     shape = "x".join(map(str, what.shape))
     return Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
+
+
+def _launching(module: ModuleType) -> list[str]:
+    """Return the functions of a file that launch something, by `name[grid](...)` in them."""
+    tree = ast.parse(Path(str(module.__file__)).read_bytes())
+    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    return [one.name for one in functions if any(map(_launches, ast.walk(one)))]
+
+
+def _launches(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name)
 
 
 def _problem_call(what: OpRequest, module: ModuleType, trace: CallTrace) -> tuple[Call, str]:

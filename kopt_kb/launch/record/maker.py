@@ -32,6 +32,7 @@ from kopt_kb.launch.cuda.build import build_cuda
 from kopt_kb.launch.cuda.launches import record_cuda
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.record.code_request import CodeRequest
+from kopt_kb.launch.record.ended import LIMIT, LateError, listening, place_of, within
 from kopt_kb.launch.record.model import VERSION, Buffer, Input, LaunchRecord, TensorView
 from kopt_kb.launch.record.request import MakerAnswer, MakerRequest, OpRequest, Refusal, ScriptRequest
 from kopt_kb.launch.record.serve import READY, serve
@@ -44,20 +45,30 @@ _MOST_SOURCES = 512
 
 
 def answer(request: MakerRequest) -> MakerAnswer:
-    """Return the record of a request, or why there is none."""
-    try:
-        return MakerAnswer(record=_record(request))
-    except KoptError as error:
-        return MakerAnswer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
-    except ImportError as error:
+    """Return the record of a request, or why there is none, with the end of what was printed."""
+    with listening() as said:
+        try:
+            with within(LIMIT.seconds):
+                return MakerAnswer(record=_record(request))
+        except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
+            refusal = _refusal(error, request)
+    return MakerAnswer(refusal=replace(refusal, what=refusal.what + said.shown))
+
+
+def _refusal(error: BaseException, request: MakerRequest) -> Refusal:
+    if isinstance(error, KoptError):
+        return Refusal(error.error_code, error.what, error.where, error.fix)
+    if isinstance(error, ImportError):
         missing = missing_package(error, _where(request))
-        return MakerAnswer(refusal=Refusal("KB120", missing.what, missing.where, missing.fix))
-    except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
-        text = " ".join(str(error).split())[:300]
-        what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
-        return MakerAnswer(
-            refusal=Refusal("KB445", what, _where(request), "see kb record --help for what a launcher may do")
-        )
+        return Refusal("KB120", missing.what, missing.where, missing.fix)
+    where = place_of(error) or _where(request)
+    text = " ".join(str(error).split())[:300]
+    if isinstance(error, LateError):
+        return Refusal("KB445", text, where, "record a call of one launcher, or fewer steps")
+    if isinstance(error, SystemExit):
+        return Refusal("KB445", f"the program ended with status {error.code}", where, "record a call of its launcher")
+    what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
+    return Refusal("KB445", what, where, "see kb record --help for what a launcher may do")
 
 
 def _where(request: MakerRequest) -> str:

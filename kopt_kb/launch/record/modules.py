@@ -1,7 +1,7 @@
 """Modules on a device that is not there: `.cuda()`, `.to(...)` and gradients of parameters without memory.
 
 torch moves a module by swapping what its parameters hold, which tensors without memory don't allow: here a module
-gets new parameters instead, shared ones once.
+gets new parameters instead, shared ones once and without gradients.
 """
 
 from __future__ import annotations
@@ -86,6 +86,4 @@ class _Moved:
         for name, value in vars(tensor).items():
             if name not in vars(parameter):
                 setattr(parameter, name, value)
-        if tensor.grad is not None:
-            parameter.grad = self.of(tensor.grad)
         return parameter

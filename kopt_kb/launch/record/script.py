@@ -10,7 +10,6 @@ import math
 import os
 import runpy
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import replace
@@ -22,6 +21,7 @@ from unittest import mock
 import torch
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.ended import LateError, place_of
 from kopt_kb.launch.record.gradients import gradients
 from kopt_kb.launch.record.model import Argument, Launch, LaunchRecord, TensorAddress, TensorMapArg
 from kopt_kb.launch.record.request import ScriptRequest
@@ -56,13 +56,13 @@ class Script:
             except SystemExit as error:
                 if error.code not in (None, 0):
                     self._trace.reasons.append(f"the program ended with status {error.code}")
-            except BadInput as error:
-                self._trace.reasons.append(f"the program was recorded up to {_place(error)}: {error.what}")
-            except Exception as error:  # noqa: BLE001 - whatever a program runs into without a GPU
-                text = " ".join(str(error).split())[:200]
-                self._trace.reasons.append(
-                    f"the program was recorded up to {_place(error)}: {type(error).__name__}: {text}"
-                )
+            except (Exception, LateError) as error:  # noqa: BLE001 - whatever a program runs into without a GPU
+                text = "".join(one for one in " ".join(str(error).split())[:200] if one.isprintable())
+                told = error.what if isinstance(error, BadInput) else f"{type(error).__name__}: {text}"
+                told = text if isinstance(error, LateError) else told
+                told = f"{error.name} is not installed" if isinstance(error, ModuleNotFoundError) else told
+                where = place_of(error) or "its beginning"
+                self._trace.reasons.append(f"the program was recorded up to {where}: {told}")
 
     @staticmethod
     def _begin(words: list[str]) -> None:
@@ -112,12 +112,6 @@ def _anywhere(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
         else one
         for one in arguments
     )
-
-
-def _place(error: BaseException) -> str:
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "site-packages" not in one.filename]
-    own = [one for one in frames if "kopt_kb" not in one.filename and not one.filename.startswith("<")]
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "its beginning"
 
 
 @contextmanager
