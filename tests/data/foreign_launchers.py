@@ -14,6 +14,16 @@ def add_all(x, y, o, n, BLOCK: tl.constexpr):
     tl.store(o + i, tl.load(x + i, i < n) + tl.load(y + i, i < n), i < n)
 
 
+TABLE = torch.arange(1024, dtype=torch.float32, device="cuda") * 2
+HOST = torch.arange(4).tolist()
+MOVED = torch.ones(1024).cuda()
+
+
+def by_tables(x, y):
+    """What the module put on the device while it was imported, and on the host."""
+    return add(add(x, TABLE[:]), add(y, MOVED)), HOST[3]
+
+
 def add(x, y):
     """A new tensor."""
     o = torch.empty_like(x)

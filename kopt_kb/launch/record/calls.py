@@ -15,10 +15,8 @@ from torch.utils._pytree import tree_leaves
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, plain
-from kopt_kb.launch.compile.device import DeviceFacts
 from kopt_kb.launch.compile.importing import import_name, load_published
 from kopt_kb.launch.compile.loader import load_module
-from kopt_kb.launch.compile.torch_stand_ins import stand_ins
 from kopt_kb.launch.record.model import Keywords
 from kopt_kb.launch.record.request import CallRequest, MakerRequest, OpRequest, ScriptRequest, TensorArgument
 from kopt_kb.launch.record.script import Script
@@ -54,13 +52,13 @@ class Call:
         return self.function(*given)
 
 
-def call_of(request: MakerRequest, trace: CallTrace, facts: DeviceFacts) -> tuple[Call | Script, str]:
+def call_of(request: MakerRequest, trace: CallTrace) -> tuple[Call | Script, str]:
     """Return what a request runs, with a label for its record.
 
     Raises:
         BadInput: It names no function, or arguments that there are not.
     """
-    with stand_ins(facts):
+    with trace.importing():
         if isinstance(request.what, ScriptRequest):
             return Script(request.what, trace), " ".join(request.what.words)
         if isinstance(request.what, OpRequest):

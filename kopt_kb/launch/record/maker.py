@@ -121,7 +121,7 @@ def _traced(request: MakerRequest) -> Any:
     with ExitStack() as recording:
         for other in others:
             recording.enter_context(other.recording())
-        call, label = call_of(request, trace, facts)
+        call, label = call_of(request, trace)
         with trace.running(), launches.recording():
             outputs = trace.returned(call.run())
     recorders: list[Any] = [launches, *others]

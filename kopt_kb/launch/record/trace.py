@@ -31,7 +31,7 @@ from kopt_kb.launch.record.known import NOT_KNOWN, KnownContents
 from kopt_kb.launch.record.model import Buffer, Copy, Fill, Input, Keywords, Step, TensorView
 from kopt_kb.launch.record.modules import Parameters, modules
 from kopt_kb.launch.record.moves import move_of
-from kopt_kb.launch.record.stand_ins import indexing
+from kopt_kb.launch.record.stand_ins import importing, indexing
 from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["CallTrace", "dtype_name", "on_device"]
@@ -89,6 +89,22 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             stack.enter_context(self)
             self.parameters = stack.enter_context(modules())
             stack.enter_context(_plainly_named())
+            yield
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """Modules are imported inside: what they put on the device is made, and marked as the host's."""
+
+        def made_there(func: Any, args: Any, given: Keywords) -> Any:
+            with self._mode, indexing(self.known, lenient=self._lenient):
+                result = func(*args, **given)
+            for one in tree_leaves(result):
+                if on_device(one):
+                    self._kept.append(one)
+                    self._marked.setdefault(self.view(one).buffer, "the import of a module")
+            return result
+
+        with stand_ins(self._facts), importing(made_there):
             yield
 
     def tensor(

@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.triton]
 DATA = Path(__file__).resolve().parents[3] / "data"
 ROW = TensorArgument((1024,), "fp32")
 CALLS = {
+    "by_tables": {"x": ROW, "y": ROW},  # the first: it imports the module, whose tensors belong to its trace
     "into_another": {"x": ROW, "out": ROW},
     "lists": {"xs": ((ROW,), (ROW,)), "how": (None, "sum", 0.5)},
     "real_parts": {"x": TensorArgument((1024,), "complex64")},
@@ -24,7 +25,7 @@ CALLS = {
         for name in ("zeroes", "by_custom_op", "by_library", "asks", "on_streams", "pinned", "by_module")
     },
 }
-LAUNCHED = {"by_custom_op": 2, "by_module": 3, "on_streams": 2, "scales": 2}
+LAUNCHED = {"by_custom_op": 2, "by_module": 3, "by_tables": 3, "on_streams": 2, "scales": 2}
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,12 @@ def test_an_argument_that_is_filled_is_a_result(records) -> None:
     record = records["zeroes"]
     assert [one.buffer for one in record.outputs] == ["out", "x"]
     assert next(one for one in record.buffers if one.name == "x").changed
+
+
+def test_what_an_import_leaves_on_the_device_is_nothing_to_replay(records) -> None:
+    """Nobody knows its contents at a replay, and the record says so."""
+    assert "is computed by the import of a module" in records["by_tables"].not_replayable
+    assert not records["asks"].not_replayable
 
 
 def test_a_training_step_is_recorded_to_its_end(records) -> None:
