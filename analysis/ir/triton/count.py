@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kopt_kb.analysis.ir.triton.arguments import Binding, KernelArgument, bind
-from kopt_kb.analysis.ir.triton.budget import Budget
+from kopt_kb.analysis.ir.triton.budget import CountBudget, CountLimits
 from kopt_kb.analysis.ir.triton.cfg import run_function
 from kopt_kb.analysis.ir.triton.machine import Machine
 from kopt_kb.analysis.ir.triton.model import Block, Function, IrError, Module, Region
@@ -20,14 +20,14 @@ from kopt_kb.analysis.ir.triton.shifted import ApartError, TooDenseError
 from kopt_kb.analysis.ir.triton.tally import LOWER, UPPER, IrDirection, IrTally
 from kopt_kb.analysis.ir.triton.values import Array
 
-__all__ = ["MAX_LANES", "count_ir"]
+__all__ = ["count_ir"]
 
 _BATCH_LANES = 1 << 19
 _BATCH_PROGRAMS = 1 << 18
-MAX_LANES = 1 << 32
 _ALIKE_LANES, _MOST_DENSE = 1 << 26, 1 << 22
 """Lanes of a batch whose programs are alike but for a shift (bools of them are made where a loop ends early in some),
 and elements of a value that may be made lane by lane in it."""
+_LIMITS = CountLimits()
 _FEW = 2
 """Programs below which nothing is gained by keeping them as shifts."""
 _MOST_SPLITS = 256
@@ -42,8 +42,7 @@ def count_ir(
     mode: Mode | Literal["every_lane"] = "shape",
     file: str = "<ir>",
     kernel: str | None = None,
-    max_lanes: int = MAX_LANES,
-    max_seconds: float | None = None,
+    limits: CountLimits = _LIMITS,
 ) -> IrCount:
     """The work of launching a kernel over a grid: FLOPs, special functions and global memory bytes.
 
@@ -58,14 +57,13 @@ def count_ir(
             but for a shift of their addresses. The same numbers, slower; tests hold the two against each other.
         file: The name for messages when a text is given.
         kernel: Which public function, when the text has several.
-        max_lanes: Exact mode refuses to evaluate more memory lanes than this.
-        max_seconds: Wall time behind which either mode is refused.
+        limits: Lanes that exact mode evaluates, and seconds that either may take.
 
     Raises:
         IrError: Text that is not TTIR, an argument that is missing or does not fit, or a launch too large for
             exact mode; `where` is `file:line`.
     """
-    budget = Budget(max_lanes, max_seconds, file)
+    budget = CountBudget(limits, file)
     module = parse_ttir(module_or_text, file=file) if isinstance(module_or_text, str) else module_or_text
     function = module.kernel(kernel)
     shape = _grid(grid, module.file)
@@ -109,7 +107,7 @@ def _uses_program_id(plan: CountPlan, region: Region) -> bool:
 
 
 def _run(
-    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: Budget, *,
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: CountBudget, *,
     every_lane: bool,
 ) -> IrTally:  # fmt: skip
     total, programs = IrTally(), prod(grid)
@@ -131,7 +129,7 @@ def _run(
 
 
 def _run_alike(
-    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: Budget,
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: CountBudget,
     programs: Array, total: IrTally,
 ) -> list[Array]:  # fmt: skip
     """Count programs that are alike but for a shift together; returns those that have to be followed lane by lane."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from kopt_kb.analysis.ir.triton.access import keep, known_contents, run_access, shape_access
 from kopt_kb.analysis.ir.triton.arguments import Binding
-from kopt_kb.analysis.ir.triton.budget import Budget
+from kopt_kb.analysis.ir.triton.budget import CountBudget
 from kopt_kb.analysis.ir.triton.contractions import record_dot, record_reduce, record_scan
 from kopt_kb.analysis.ir.triton.control import CONTROL
 from kopt_kb.analysis.ir.triton.costs import op_cost
@@ -57,7 +57,7 @@ class Machine:
 
     def __init__(
         self, plan: CountPlan, binding: Binding, grid: tuple[int, int, int], ids: Array | None,
-        budget: Budget, most_dense: int | None = None,
+        budget: CountBudget, most_dense: int | None = None,
     ) -> None:  # fmt: skip
         self.plan = plan
         self.binding = binding

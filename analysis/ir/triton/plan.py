@@ -203,11 +203,11 @@ def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[IrAccess]) -> 
     return {start: frozenset(pointers[v] for v in flow.closure([start]) if v in pointers) for start in starts}
 
 
-Contents = Mapping[int, frozenset[int]]
-NO_CONTENTS: Contents = MappingProxyType({})
+GivenContents = Mapping[int, frozenset[int]]
+_NO_CONTENTS: GivenContents = MappingProxyType({})
 
 
-def _known_loads(found: Iterable[IrAccess], roots: dict[int, frozenset[int]], contents: Contents) -> list[Op]:
+def _known_loads(found: Iterable[IrAccess], roots: dict[int, frozenset[int]], contents: GivenContents) -> list[Op]:
     """Loads that can only read parameters whose contents are given, when nothing writes those."""
     written = {root for access in found if "written" in access.directions for root in roots[access.op.operands[0]]}
     readable = {root for root, sharing in contents.items() if written.isdisjoint(sharing)}
@@ -234,7 +234,7 @@ def _summarise(module: Module, block: Block, needed: frozenset[int], mode: Mode)
     return summary
 
 
-def make_plan(module: Module, kernel: Function, mode: Mode, contents: Contents = NO_CONTENTS) -> CountPlan:
+def make_plan(module: Module, kernel: Function, mode: Mode, contents: GivenContents = _NO_CONTENTS) -> CountPlan:
     """Analyse a module for counting one of its kernels.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["CLASSES", "CUDAGraph", "Event", "MemPool", "Stream"]
+__all__ = ["CLASSES", "CUDAGraph", "CudaEvent", "MemPool", "Stream"]
 
 _CUDA = 1
 """Number of CUDA among the device types of c10."""
@@ -49,9 +49,9 @@ class Stream(torch.Stream):  # type: ignore[misc] # torch is untyped
 
     wait_stream = wait_event
 
-    def record_event(self, event: Event | None = None) -> Event:
+    def record_event(self, event: CudaEvent | None = None) -> CudaEvent:
         """Return the event, or a new one."""
-        return event if event is not None else Event()
+        return event if event is not None else CudaEvent()
 
     @property
     def _as_parameter_(self) -> int:
@@ -72,7 +72,7 @@ class ExternalStream(Stream):
     """A stream of another library."""
 
 
-class Event:
+class CudaEvent:
     """An event that nothing records."""
 
     device = torch.device("cuda", 0)
@@ -82,7 +82,7 @@ class Event:
         """Take what torch's event takes."""
 
     @classmethod
-    def from_ipc_handle(cls, *_: object) -> Event:
+    def from_ipc_handle(cls, *_: object) -> CudaEvent:
         """Return an event."""
         return cls()
 
@@ -129,10 +129,6 @@ class CUDAGraph:
         return 0
 
     raw_cuda_graph_exec = raw_cuda_graph
-
-    def get_graph_data(self) -> dict[str, Any]:
-        """Return nothing: no graph was made."""
-        return {}
 
 
 class MemPool:
@@ -194,8 +190,15 @@ class graph(_Inside):  # noqa: N801
         self.cuda_graph = cuda_graph
 
 
-CLASSES = {
-    one.__name__: one
-    for one in (Stream, ExternalStream, Event, CUDAGraph, MemPool, device, device_of, StreamContext, graph)
+CLASSES: dict[str, type] = {
+    "CUDAGraph": CUDAGraph,
+    "Event": CudaEvent,
+    "ExternalStream": ExternalStream,
+    "MemPool": MemPool,
+    "Stream": Stream,
+    "StreamContext": StreamContext,
+    "device": device,
+    "device_of": device_of,
+    "graph": graph,
 }
 """Name in torch.cuda → class."""

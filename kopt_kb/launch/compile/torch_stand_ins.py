@@ -15,7 +15,7 @@ import torch
 import torch._subclasses.fake_tensor
 from torch._library.custom_ops import CustomOpDef
 
-from kopt_kb.launch.compile.cuda_objects import CLASSES, CUDAGraph, Event, MemPool, Stream, StreamContext
+from kopt_kb.launch.compile.cuda_objects import CLASSES, CudaEvent, CUDAGraph, MemPool, Stream, StreamContext
 from kopt_kb.launch.compile.device import DeviceFacts, vendor_tools
 
 __all__ = ["own_kernel", "stand_ins"]
@@ -236,7 +236,7 @@ def stand_ins(facts: DeviceFacts) -> Iterator[None]:
         (cuda, _answers(facts)),
         (cuda, {name: one for name, one in CLASSES.items() if hasattr(cuda, name)}),
         (cuda, {"default_generators": (_Philox(),)}),
-        (cuda.streams, {"Stream": Stream, "Event": Event}),
+        (cuda.streams, {"Stream": Stream, "Event": CudaEvent}),
         (cuda.graphs, {"CUDAGraph": CUDAGraph, "graph": CLASSES["graph"]}),
         (cuda.memory, {"MemPool": MemPool}),
         (cuda.nvtx, {"range_push": _number(0), "range_pop": _number(0), "mark": _nothing()}),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy
 
 from kopt_kb.analysis.ir.machine.multiplied import executed_as
 from kopt_kb.analysis.ir.triton import IrCount, TensorArg, count_ir
-from kopt_kb.analysis.ir.triton.count import MAX_LANES
+from kopt_kb.analysis.ir.triton.budget import CountLimits
 from kopt_kb.analysis.ir.triton.model import IrError
 from kopt_kb.analysis.ir.triton.plan import Mode
 from kopt_kb.analysis.ir.triton.result import Amount, KernelCount
@@ -191,16 +191,15 @@ def count_compilation(
     }
     file = f"<ir of {compilation.name}>"
     chosen: Mode = "shape" if mode == "shape" else "exact"
-    lanes = EXACT_LANES if mode == "auto" else MAX_LANES
+    limits = CountLimits(seconds=max_seconds)
+    first = replace(limits, lanes=EXACT_LANES) if mode == "auto" else limits
     try:
-        counted = count_ir(
-            compilation.ttir, launch, given, mode=chosen, file=file, max_lanes=lanes, max_seconds=max_seconds
-        )
+        counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file, limits=first)
     except IrError as error:
         if mode != "auto" or error.error_code != "KB043":
             raise
         chosen = "shape"
-        counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file, max_seconds=max_seconds)
+        counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file, limits=limits)
         counted = counted.noted(f"counted by shape, so bounds: {error.what}")
     return CountedKernel(compilation, counted, chosen)
 
