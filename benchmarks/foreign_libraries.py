@@ -129,7 +129,7 @@ class Tally:
     why: list[str] = field(default_factory=list)
 
 
-def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
+def tried(made, platform, *, record_only: bool = False) -> Tally:  # type: ignore[no-untyped-def]
     """Return what becomes of a record's launches."""
     from kopt_kb.base.errors import KoptError
     from kopt_kb.launch.counts.counting import count_compilation, work_of
@@ -142,8 +142,10 @@ def tried(made, platform) -> Tally:  # type: ignore[no-untyped-def]
     if made.record is None:
         return Tally(failed=1, why=[f"record: {made.error}"])
     tally = Tally()
-    for one in recorded(made.folder, disassemble=True):
+    for one in recorded(made.folder, disassemble=not record_only):
         tally.recorded += 1
+        if record_only:
+            continue
         steps = {
             "compiled": lambda one=one: check_shared_memory([profile_of(one)], limits_of(platform)),
             "counted": lambda one=one: work_of(count_compilation(one), "fp32"),
@@ -186,6 +188,7 @@ def main() -> int:
     parser.add_argument("--every", metavar="N", type=int, default=1, help="import every Nth file only")
     parser.add_argument("--no-import", action="store_true", help="leave the import of files out")
     parser.add_argument("--no-record", action="store_true", help="leave the launches out")
+    parser.add_argument("--record-only", action="store_true", help="neither count nor profile what was recorded")
     parser.add_argument("--out", metavar="FILE", type=Path, help="results as JSON lines, one written as it is known")
     args = parser.parse_args()
     listed = libraries(Path(args.list).read_text(encoding="utf-8"))
@@ -241,7 +244,7 @@ def _records(listed: list[Library], args: argparse.Namespace, out) -> None:  # t
                         made = makers.make(request, folder)
                     except KoptError as error:
                         made = Made(folder, None, error)
-                    tally = tried(made, platform)
+                    tally = tried(made, platform, record_only=args.record_only)
                     sums = totals.setdefault((library.name, target), Counter())
                     for name in ("recorded", "compiled", "counted", "exact", "rooflined", "failed"):
                         sums[name] += getattr(tally, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import Wire
@@ -36,13 +36,17 @@ class TensorSpec(Wire):
         block_shape: Set when the argument is a host tensor descriptor (TMA) with this block.
         values: Its elements in order, where they steer the work: lengths, offsets, expert ids; of a contiguous
             tensor of integers.
+        place: Number of the buffer that it shares with other arguments of the launch, and its first byte there; None:
+            memory of its own, as far as is known.
     """
 
+    WIRE: ClassVar = ("shape", "dtype", "strides", "block_shape", "values", "place?")
     shape: tuple[int, ...]
     dtype: str
     strides: tuple[int, ...] | None = None
     block_shape: tuple[int, ...] | None = None
     values: tuple[int, ...] | None = None
+    place: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         """Check dtype, ranks and values; raises `BadInput`."""

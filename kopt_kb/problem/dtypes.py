@@ -82,7 +82,8 @@ class Format:
     Attributes:
         dtype: Id of the wiki where it has one, else this project's name; four 8-bit formats are all `fp8`.
         torch: Name without `torch.`; empty where torch has none.
-        triton: Triton's and its launcher's type string, without the pointer's `*`.
+        triton: Triton's and its launcher's type string, without the pointer's `*`; of what Triton has no pointers to
+            (complex numbers, MX scales, two 4-bit elements a byte) this project's, for views in records.
         ir: Scalar of Triton IR, which knows no sign of integers.
         bits: Width of one element in memory; a bool takes a byte.
     """
@@ -109,6 +110,13 @@ FORMATS = (
     Format("int8", "int8", "i8", "i8", 8),
     Format("uint8", "uint8", "u8", "i8", 8),
     Format("bool", "bool", "i1", "i1", 8),
+    Format("uint16", "uint16", "u16", "i16", 16),
+    Format("uint32", "uint32", "u32", "i32", 32),
+    Format("uint64", "uint64", "u64", "i64", 64),
+    Format("e8m0", "float8_e8m0fnu", "fp8e8m0", "f8E8M0FNU", 8),
+    Format("fp4x2", "float4_e2m1fn_x2", "fp4x2", "fp4x2", 8),
+    Format("complex64", "complex64", "complex64", "complex64", 64),
+    Format("complex128", "complex128", "complex128", "complex128", 128),
 )
 """The first format of a dtype is the one its name alone means: `fp8` is e4m3fn."""
 
@@ -131,6 +139,14 @@ MX_ELEMENTS = {"e4m3": "mxfp8", "e5m2": "mxfp8", "e2m1": "mxfp4", "e2m3": "mxfp6
 _BY_SPELLING = {
     **{spelling.lower(): one for one in reversed(FORMATS) for spelling in (one.ir, one.triton, one.torch, one.dtype)},
     "tf32": FORMATS[1],
+    **{
+        spelling: one
+        for one in FORMATS
+        for spelling in (one.torch.removeprefix("float8_"), "fp8" + one.torch.removeprefix("float8_"))
+        if one.dtype in {"fp8", "e8m0"}
+    },
+    "e4m3": FORMATS[4],
+    "fp8e4m3": FORMATS[4],
 }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from numpy import array_equal
 from numpy.typing import NDArray
 
 from kopt_kb.analysis.ir.triton.irtypes import parse_type
@@ -79,6 +80,33 @@ class Binding:
     scalars: Mapping[int, int | float | bool]
     tensors: Mapping[int, TensorArg]
     bases: Mapping[int, int]
+
+    def overlap(self, one: int, two: int) -> bool:
+        """Return whether two described tensors share bytes of their spans, as one does with itself."""
+        spans = [(self.bases[each], self.bases[each] + self.tensors[each].span_bytes()) for each in (one, two)]
+        return one == two or (spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1])
+
+    def holds_the_same(self, one: int, two: int) -> bool:
+        """Return whether two described tensors are one, with the same contents."""
+        first, second = self.tensors[one], self.tensors[two]
+        alike = (self.bases[one], first.shape, first.itemsize_bytes()) == (
+            self.bases[two], second.shape, second.itemsize_bytes(),
+        )  # fmt: skip
+        return alike and first.data is not None and second.data is not None and array_equal(first.data, second.data)
+
+    def memory_bytes(self, parameters: Iterable[int]) -> int:
+        """Return the bytes that the elements of some described tensors take, those that several share once.
+
+        Of tensors that overlap it is an upper bound: the bytes of all elements, at most those of the common span.
+        """
+        total, elements, first, last = 0, 0, 0, -1
+        for index in sorted(parameters, key=lambda each: self.bases[each]):
+            tensor, start = self.tensors[index], self.bases[index]
+            if start >= last:
+                total += min(elements, last - first) if last >= 0 else 0
+                elements, first = 0, start
+            elements, last = elements + tensor.elements_bytes(), max(last, start + tensor.span_bytes())
+        return total + (min(elements, last - first) if last >= 0 else 0)
 
 
 def bind(module: Module, kernel: Function, args: Mapping[int | str, KernelArgument]) -> Binding:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kopt_kb.analysis.ir.triton.arguments import Binding, KernelArgument, bind
+from kopt_kb.analysis.ir.triton.budget import CountBudget, CountLimits
 from kopt_kb.analysis.ir.triton.cfg import run_function
 from kopt_kb.analysis.ir.triton.machine import Machine
 from kopt_kb.analysis.ir.triton.model import Block, Function, IrError, Module, Region
@@ -23,10 +24,10 @@ __all__ = ["count_ir"]
 
 _BATCH_LANES = 1 << 19
 _BATCH_PROGRAMS = 1 << 18
-_MAX_LANES = 1 << 32
 _ALIKE_LANES, _MOST_DENSE = 1 << 26, 1 << 22
 """Lanes of a batch whose programs are alike but for a shift (bools of them are made where a loop ends early in some),
 and elements of a value that may be made lane by lane in it."""
+_LIMITS = CountLimits()
 _FEW = 2
 """Programs below which nothing is gained by keeping them as shifts."""
 _MOST_SPLITS = 256
@@ -41,7 +42,7 @@ def count_ir(
     mode: Mode | Literal["every_lane"] = "shape",
     file: str = "<ir>",
     kernel: str | None = None,
-    max_lanes: int = _MAX_LANES,
+    limits: CountLimits = _LIMITS,
 ) -> IrCount:
     """The work of launching a kernel over a grid: FLOPs, special functions and global memory bytes.
 
@@ -56,18 +57,19 @@ def count_ir(
             but for a shift of their addresses. The same numbers, slower; tests hold the two against each other.
         file: The name for messages when a text is given.
         kernel: Which public function, when the text has several.
-        max_lanes: Exact mode refuses to evaluate more memory lanes than this.
+        limits: Lanes that exact mode evaluates, and seconds that either may take.
 
     Raises:
         IrError: Text that is not TTIR, an argument that is missing or does not fit, or a launch too large for
             exact mode; `where` is `file:line`.
     """
+    budget = CountBudget(limits, file)
     module = parse_ttir(module_or_text, file=file) if isinstance(module_or_text, str) else module_or_text
     function = module.kernel(kernel)
     shape = _grid(grid, module.file)
     binding = bind(module, function, args)
     plan = make_plan(module, function, "shape" if mode == "shape" else "exact", _contents(binding))
-    tally = _run(plan, function, binding, shape, [max_lanes], every_lane=mode == "every_lane")
+    tally = _run(plan, function, binding, shape, budget, every_lane=mode == "every_lane")
     return IrCount(module.file, (_result(plan, function, binding, shape, tally),))
 
 
@@ -81,17 +83,16 @@ def _grid(grid: int | Sequence[int], file: str) -> tuple[int, int, int]:
     return padded[0], padded[1], padded[2]
 
 
-def _contents(binding: Binding) -> frozenset[int]:
-    """Parameters whose contents are given and whose memory no other tensor shares."""
-    spans = {i: (binding.bases[i], binding.bases[i] + tensor.span_bytes()) for i, tensor in binding.tensors.items()}
-    return frozenset(
-        index
-        for index, tensor in binding.tensors.items()
-        if tensor.data is not None
-        and not any(
-            low < spans[index][1] and spans[index][0] < high for other, (low, high) in spans.items() if other != index
-        )
-    )
+def _contents(binding: Binding) -> dict[int, frozenset[int]]:
+    """Parameters whose contents are given, with all that share their memory; none that overlaps another in part."""
+    found = {}
+    for index, tensor in binding.tensors.items():
+        if tensor.data is None:
+            continue
+        sharing = frozenset(other for other in binding.tensors if binding.overlap(index, other))
+        if all(binding.holds_the_same(index, other) for other in sharing):
+            found[index] = sharing
+    return found
 
 
 def _uses_program_id(plan: CountPlan, region: Region) -> bool:
@@ -106,7 +107,7 @@ def _uses_program_id(plan: CountPlan, region: Region) -> bool:
 
 
 def _run(
-    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: list[int], *,
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: CountBudget, *,
     every_lane: bool,
 ) -> IrTally:  # fmt: skip
     total, programs = IrTally(), prod(grid)
@@ -128,7 +129,7 @@ def _run(
 
 
 def _run_alike(
-    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: list[int],
+    plan: CountPlan, kernel: Function, binding: Binding, grid: tuple[int, int, int], budget: CountBudget,
     programs: Array, total: IrTally,
 ) -> list[Array]:  # fmt: skip
     """Count programs that are alike but for a shift together; returns those that have to be followed lane by lane."""
@@ -216,15 +217,24 @@ def _tensor_bytes(roots: frozenset[int], binding: Binding, unknown: int) -> int:
     """Bytes of the tensors that some pointers can reach; `unknown` when one of them was not described."""
     if not roots or not all(root in binding.tensors for root in roots):
         return unknown
-    return sum(binding.tensors[root].elements_bytes() for root in roots)
+    return binding.memory_bytes(roots)
 
 
-def _bytes(tally: IrTally, direction: IrDirection, binding: Binding, mode: Mode) -> DirectionBytes:
+def _pointers(plan: CountPlan) -> frozenset[int]:
+    """Parameters that any access can reach."""
+    return frozenset[int]().union(*plan.roots.values())
+
+
+def _bytes(plan: CountPlan, tally: IrTally, direction: IrDirection, binding: Binding) -> DirectionBytes:
+    mode = plan.mode
     requested = _amount(tally, ("requested", direction))
     unknown = _unknown_bytes(tally, direction, binding)
     touched, flags = tally.touched[direction], tally.flags.get(("touched", direction), 0)
     flags |= unknown.flags | (requested.flags & LOWER)
-    compulsory = Amount.of(touched.size_bytes() + (unknown.value or 0), flags)
+    distinct = touched.size_bytes() + (unknown.value or 0)
+    if unknown.value:  # what some accesses touch for certain, others at unknown addresses may touch again
+        distinct = max(touched.size_bytes(), min(distinct, _tensor_bytes(_pointers(plan), binding, distinct)))
+    compulsory = Amount.of(distinct, flags)
     requested = Amount.of(requested.value or 0, requested.flags | tally.flags.get(("repeated", direction), 0))
     if mode == "shape":
         nothing = (
@@ -247,7 +257,7 @@ def _result(
         executed=executed,
         useful=_useful(tally, plan.mode, executed),
         special=_special(tally, plan.mode),
-        read=_bytes(tally, "read", binding, plan.mode),
-        written=_bytes(tally, "written", binding, plan.mode),
+        read=_bytes(plan, tally, "read", binding),
+        written=_bytes(plan, tally, "written", binding),
         notes=tuple(IrNote(line, text) for line, text in sorted(tally.notes)),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from kopt_kb.analysis.ir.triton.access import keep, known_contents, run_access, shape_access
 from kopt_kb.analysis.ir.triton.arguments import Binding
+from kopt_kb.analysis.ir.triton.budget import CountBudget
 from kopt_kb.analysis.ir.triton.contractions import record_dot, record_reduce, record_scan
 from kopt_kb.analysis.ir.triton.control import CONTROL
 from kopt_kb.analysis.ir.triton.costs import op_cost
@@ -49,14 +50,14 @@ class Machine:
         grid: Programs along x, y and z.
         ids: Linear program numbers of this batch, or None when no needed value depends on them; then one
             row of values stands for all programs.
-        lane_budget: Memory lanes that may still be evaluated, one entry, shared between batches.
+        budget: What may still be evaluated, shared between batches.
         most_dense: Elements of a value that may differ both between programs and between lanes; None: any number,
             and no value is kept as a shift of lanes.
     """
 
     def __init__(
         self, plan: CountPlan, binding: Binding, grid: tuple[int, int, int], ids: Array | None,
-        lane_budget: list[int], most_dense: int | None = None,
+        budget: CountBudget, most_dense: int | None = None,
     ) -> None:  # fmt: skip
         self.plan = plan
         self.binding = binding
@@ -67,7 +68,7 @@ class Machine:
         self.tape = Tape(plan.module, self.tally, self.programs)
         self.env: dict[int, Value] = {}
         self.exact = plan.mode == "exact"
-        self._budget, self.most_dense = lane_budget, most_dense
+        self._budget, self.most_dense = budget, most_dense
         self._accesses: dict[int, IrAccess | None] = {}
 
     def fail(self, op: Op, what: str, fix: str) -> IrError:
@@ -101,14 +102,7 @@ class Machine:
 
     def spend(self, lane_count: int) -> None:
         """Charge evaluated memory lanes to the budget; `IrError` when it is spent."""
-        self._budget[0] -= lane_count
-        if self._budget[0] < 0:
-            raise IrError(
-                "exact mode would evaluate more memory lanes than max_lanes allows",
-                where=self.plan.module.file,
-                fix='use mode="shape", fewer programs, or a larger max_lanes',
-                code="KB043",
-            )
+        self._budget.spend(lane_count)
 
     def check_bounds(self, op: Op, starts: Array, ends: Array) -> None:
         """Note an access that leaves the only tensor its pointer can come from."""
@@ -160,6 +154,7 @@ class Machine:
 
     def run_block(self, block: Block, weight: Array) -> Op | None:
         """Run a block's operations `weight[p]` times in program p; returns its terminator."""
+        self._budget.watch()
         summary = self.plan.summary(block)
         times = int(weight.sum())
         if times:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
 from kopt_kb.analysis.ir.triton.costs import CostKey, op_cost
@@ -202,10 +203,14 @@ def _pointer_roots(flow: _Flow, kernel: Function, found: Iterable[IrAccess]) -> 
     return {start: frozenset(pointers[v] for v in flow.closure([start]) if v in pointers) for start in starts}
 
 
-def _known_loads(found: Iterable[IrAccess], roots: dict[int, frozenset[int]], contents: frozenset[int]) -> list[Op]:
+GivenContents = Mapping[int, frozenset[int]]
+_NO_CONTENTS: GivenContents = MappingProxyType({})
+
+
+def _known_loads(found: Iterable[IrAccess], roots: dict[int, frozenset[int]], contents: GivenContents) -> list[Op]:
     """Loads that can only read parameters whose contents are given, when nothing writes those."""
     written = {root for access in found if "written" in access.directions for root in roots[access.op.operands[0]]}
-    readable = contents - written
+    readable = {root for root, sharing in contents.items() if written.isdisjoint(sharing)}
     return [
         access.op
         for access in found
@@ -229,14 +234,14 @@ def _summarise(module: Module, block: Block, needed: frozenset[int], mode: Mode)
     return summary
 
 
-def make_plan(module: Module, kernel: Function, mode: Mode, contents: frozenset[int] = frozenset()) -> CountPlan:
+def make_plan(module: Module, kernel: Function, mode: Mode, contents: GivenContents = _NO_CONTENTS) -> CountPlan:
     """Analyse a module for counting one of its kernels.
 
     Args:
         module: The parsed text.
         kernel: The function that is launched.
         mode: `shape` or `exact`.
-        contents: Parameters whose contents are given.
+        contents: Parameters whose contents are given, with all that share their memory.
     """
     flow = _Flow(module)
     blocks = [block for function in module.functions for block in _blocks(function.body)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from kopt_kb.analysis.ir.triton.plan import Mode
@@ -208,3 +208,8 @@ class IrCount(Wire):
 
     file: str
     kernels: tuple[KernelCount, ...]
+
+    def noted(self, text: str) -> IrCount:
+        """Return it with a note on each kernel as a whole, at line 0."""
+        kernels = (replace(one, notes=(IrNote(0, text), *one.notes)) for one in self.kernels)
+        return replace(self, kernels=tuple(kernels))

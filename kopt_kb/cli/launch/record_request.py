@@ -10,11 +10,11 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import read_words
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.arguments import parse_argument, parse_values
-from kopt_kb.launch.record.request import CallRequest, ScriptRequest, TensorArgument
+from kopt_kb.launch.record.request import CallRequest, Item, ScriptRequest, TensorArgument
 
 __all__ = ["call_request", "lines_of", "script_request"]
 
-_Value = TensorArgument | int | float | bool | str | tuple[int, ...] | tuple[TensorArgument, ...] | None
+_Value = Item | tuple[Item | tuple[Item, ...], ...]
 
 
 def call_request(call: str, words: Iterable[str]) -> CallRequest:
@@ -42,22 +42,28 @@ def _argument(text: str) -> tuple[str, _Value]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
+    if not value.startswith("["):
+        return name, _item(name, value)
+    return name, tuple(
+        tuple(_item(name, one) for one in _parts(name, part)) if part.startswith("[") else _item(name, part)
+        for part in _parts(name, value)
+    )
+
+
+def _item(name: str, value: str) -> Item:
+    """Return a tensor, a number or text."""
     if value.startswith("torch."):
-        return name, value
+        return value
     if len(value) > 1 and value[0] == value[-1] == "'":
-        return name, value[1:-1]
-    if value.startswith("[") and ("[" in value[1:] or "]=" in value):
-        return name, tuple(_tensor(name, part) for part in _parts(name, value))
-    if value.startswith("["):
-        return name, _numbers(name, value)
+        return value[1:-1]
     if "]=" in value:
-        return name, _tensor(name, value)
+        return _tensor(name, value)
     parsed = parse_argument(value)
     if isinstance(parsed, TensorSpec):
-        return name, _tensor(name, value)
+        return _tensor(name, value)
     if isinstance(parsed, float) and not math.isfinite(parsed):
-        return name, f"float.{'nan' if math.isnan(parsed) else 'inf' if parsed > 0 else '-inf'}"
-    return name, parsed
+        return f"float.{'nan' if math.isnan(parsed) else 'inf' if parsed > 0 else '-inf'}"
+    return parsed
 
 
 def _tensor(name: str, text: str) -> TensorArgument:
@@ -75,11 +81,13 @@ def _tensor(name: str, text: str) -> TensorArgument:
 
 
 def _parts(name: str, value: str) -> list[str]:
-    """Return the members of a list of tensors: its text apart at commas outside brackets."""
+    """Return the members of a list: its text apart at commas outside brackets; given values have brackets of their own.
+
+    `[i32[2]=[0,8],[3,4]]` has a tensor with two values and a list.
+    """
     if not value.endswith("]"):
-        raise BadInput(
-            f"{value!r} is no list", where=f"--arg {name}", fix="such as [fp16[8,4],fp16[9,4]]", code="KB104"
-        )
+        fix = "such as [16,24,24], [fp16[8,4],fp16[9,4]] or [i32[2]=[0,8]]"
+        raise BadInput(f"{value!r} is no list", where=f"--arg {name}", fix=fix, code="KB104")
     found, depth = [""], 0
     for one in value[1:-1]:
         depth += (one == "[") - (one == "]")
@@ -87,13 +95,4 @@ def _parts(name: str, value: str) -> list[str]:
             found.append("")
         else:
             found[-1] += one
-    return [part for part in found if part.strip()]
-
-
-def _numbers(name: str, value: str) -> tuple[int, ...]:
-    words = value.strip("[]").split(",")
-    if not value.endswith("]") or not all(one.strip().lstrip("-").isdigit() for one in words):
-        raise BadInput(
-            f"{value!r} is no list of integers", where=f"--arg {name}", fix="such as [16,24,24]", code="KB104"
-        )
-    return tuple(int(one) for one in words)
+    return [part.strip() for part in found if part.strip()]

@@ -8,27 +8,19 @@ it, never a guess.
 
 from __future__ import annotations
 
-import math
-import multiprocessing
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
-from multiprocessing.context import BaseContext
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
-from unittest import mock
 
 from kopt_kb.base.errors import BadInput
 
-__all__ = ["DeviceFacts", "stand_ins", "standing_in"]
-
-_NO_VERSION = "0.0"
-"""What `torch.version.hip` says for an AMD target: that there is one, and of none in particular."""
+__all__ = ["DeviceFacts", "standing_in", "vendor_tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,68 +61,11 @@ class DeviceFacts:
         return self.values[name]
 
 
-_PROPERTIES = frozenset(
-    {
-        "L2_cache_size", "clock_rate", "is_integrated", "is_multi_gpu_board", "max_threads_per_block",
-        "max_threads_per_multi_processor", "memory_bus_width", "memory_clock_rate", "multi_processor_count",
-        "regs_per_multiprocessor", "shared_memory_per_block", "shared_memory_per_block_optin",
-        "shared_memory_per_multiprocessor", "total_memory", "uuid", "warp_size",
-    }
-)  # fmt: skip
-"""What torch's device properties have, beside name and capability."""
-
-
-class _Properties:
-    """torch's device properties, as far as they are known."""
-
-    def __init__(self, facts: DeviceFacts) -> None:
-        self._facts = facts
-        self.name = facts.name
-        self.major, self.minor = facts.capability
-        self.gcnArchName = facts.target
-
-    def __getattr__(self, name: str) -> int:
-        facts: DeviceFacts = self.__dict__["_facts"]
-        if name not in _PROPERTIES:  # as torch answers, so that a launcher may look for names of other versions
-            raise AttributeError(name)
-        return facts.value(name)
-
-
-class _Stream:
-    cuda_stream = 0
-    device_index = 0
-
-    def synchronize(self) -> None:
-        """Do nothing: there is no device."""
-
-    def wait(self, *_: object) -> None:
-        """Do nothing: there is nothing to wait for."""
-
-    wait_stream = wait_event = record_event = wait
-
-
-class _Event:
-    """An event that nothing records; the time between two is no number."""
-
-    def record(self, *_: object) -> None:
-        """Do nothing: nothing runs."""
-
-    synchronize = wait = record
-
-    def query(self) -> bool:
-        """Return True: there is nothing to wait for."""
-        return True
-
-    def elapsed_time(self, _other: object) -> float:
-        """Return NaN: nothing was timed."""
-        return math.nan
-
-
 _TOOLS = {False: ("nvidia-smi",), True: ("rocm-smi", "amd-smi")}
 """Programs that are asked whether a vendor's GPU is there, by whether the vendor is AMD."""
 
 
-def _asking(facts: DeviceFacts, plain: Callable[..., Any]) -> Callable[..., Any]:
+def vendor_tools(facts: DeviceFacts, plain: Callable[..., Any]) -> Callable[..., Any]:
     """Return `subprocess.run` that answers for a vendor's tool: it is there, and says the device's name."""
 
     def run(command: Any, *args: Any, **kwargs: Any) -> Any:
@@ -146,100 +81,6 @@ def _asking(facts: DeviceFacts, plain: Callable[..., Any]) -> Callable[..., Any]
         )
 
     return run
-
-
-def _plainly(operation: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call what a library registered for CUDA, else for every device."""
-    registered: Mapping[str | None, Callable[..., Any]] = operation._backend_fns
-    function = registered.get("cuda") or registered.get(None) or operation._init_fn
-    return function(*args, **kwargs)
-
-
-def _without_context(kind: Callable[[], object]) -> Callable[[object], object]:
-    return lambda _: kind()
-
-
-def _device(*_: object) -> Any:
-    return nullcontext()
-
-
-class _Philox:
-    """A device's generator: its state is a seed and an offset, 8 bytes each, as CUDA's and HIP's are."""
-
-    def __init__(self, torch: Any) -> None:
-        self._torch, self.device = torch, torch.device("cuda", 0)
-        self.manual_seed(0)
-
-    def get_state(self) -> Any:
-        """Return a copy, which launchers read as two integers, change and set again."""
-        return self._state.clone()
-
-    def set_state(self, state: Any) -> None:
-        self._state = state.clone()
-
-    def manual_seed(self, seed: int) -> _Philox:
-        words = self._torch.tensor([seed, 0], dtype=self._torch.int64, device="cpu")
-        self._state = words.view(self._torch.uint8)
-        return self
-
-    def initial_seed(self) -> int:
-        return int(self._state.view(self._torch.int64)[0])
-
-    seed = initial_seed
-
-
-@contextmanager
-def stand_ins(facts: DeviceFacts) -> Iterator[None]:
-    """Answer torch's questions about the GPU from facts while the block runs; imports torch."""
-    import torch
-    import torch._subclasses.fake_tensor
-    from torch._library.custom_ops import CustomOpDef
-
-    properties, cuda = _Properties(facts), torch.cuda
-    answers: Mapping[str, Callable[..., object]] = {
-        "is_available": lambda: True,
-        "is_initialized": lambda: True,
-        "device_count": lambda: 1,
-        "current_device": lambda: 0,
-        "get_device_name": lambda *_: facts.name,
-        "get_device_capability": lambda *_, **__: facts.capability,
-        "get_device_properties": lambda *_, **__: properties,
-        "current_stream": lambda *_, **__: _Stream(),
-        "default_stream": lambda *_, **__: _Stream(),
-        "synchronize": lambda *_, **__: None,
-        "empty_cache": lambda: None,
-        "set_device": lambda *_: None,
-        "set_stream": lambda *_: None,
-        "Stream": lambda *_, **__: _Stream(),
-        "Event": lambda *_, **__: _Event(),
-        "manual_seed": lambda *_: None,
-        "manual_seed_all": lambda *_: None,
-        "memory_allocated": lambda *_, **__: 0,
-        "max_memory_allocated": lambda *_, **__: 0,
-        "reset_peak_memory_stats": lambda *_, **__: None,
-        "device": _device,
-        "device_of": _device,
-        "stream": lambda *_: nullcontext(),
-        "is_bf16_supported": lambda *_, **__: facts.capability >= (8, 0),
-        "is_current_stream_capturing": lambda: False,
-        "_lazy_init": lambda: None,
-    }
-    with ExitStack() as stack:
-        for name, answer in answers.items():
-            stack.enter_context(mock.patch.object(cuda, name, answer))
-        stack.enter_context(mock.patch.object(cuda, "default_generators", (_Philox(torch),)))
-        if facts.is_amd:
-            stack.enter_context(mock.patch.object(torch.version, "hip", _NO_VERSION))
-        stack.enter_context(mock.patch.object(subprocess, "run", _asking(facts, subprocess.run)))
-        # What torch would put around an operation of somebody else's library hides its launches; it is called plainly.
-        stack.enter_context(mock.patch.object(CustomOpDef, "__call__", _plainly))
-        stack.enter_context(mock.patch.object(torch.library, "wrap_triton", lambda kernel: kernel))
-        for name, kind in (("Lock", threading.Lock), ("RLock", threading.RLock)):  # a cage has no shared memory
-            stack.enter_context(mock.patch.object(BaseContext, name, _without_context(kind)))
-            stack.enter_context(mock.patch.object(multiprocessing, name, kind))
-        # Fake tensors start the real device for autograd where one is said to be available; nothing here needs that.
-        stack.enter_context(mock.patch("torch._subclasses.fake_tensor.init_gpu_context", return_value=None))
-        yield
 
 
 class _WhenTorchComes:
@@ -261,6 +102,8 @@ class _WhenTorchComes:
 
         def loaded(module: ModuleType) -> None:
             execute(module)
+            from kopt_kb.launch.compile.torch_stand_ins import stand_ins
+
             self._stack.enter_context(stand_ins(self._facts))
 
         loader.exec_module = loaded
@@ -272,6 +115,8 @@ def standing_in(facts: DeviceFacts) -> Iterator[None]:
     """Answer torch's questions while the block runs, from the moment on that something in it imports torch."""
     with ExitStack() as stack:
         if "torch" in sys.modules:
+            from kopt_kb.launch.compile.torch_stand_ins import stand_ins
+
             stack.enter_context(stand_ins(facts))
             yield
             return

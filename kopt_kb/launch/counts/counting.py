@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy
 
 from kopt_kb.analysis.ir.machine.multiplied import executed_as
 from kopt_kb.analysis.ir.triton import IrCount, TensorArg, count_ir
+from kopt_kb.analysis.ir.triton.budget import CountLimits
 from kopt_kb.analysis.ir.triton.model import IrError
 from kopt_kb.analysis.ir.triton.plan import Mode
 from kopt_kb.analysis.ir.triton.result import Amount, KernelCount
@@ -40,6 +41,13 @@ _WHY = "`kb count` says why, with the IR line"
 EXACT_LANES = 1 << 26
 """Memory lanes that are evaluated (once of programs that are alike but for a shift) before shapes are counted instead:
 seconds of one core."""
+
+
+_SHARED = 1 << 41
+"""Bytes between buffers that several arguments share: more than a record may have."""
+
+COUNT_S = 10.0
+"""Seconds for each way of counting a launch."""
 
 
 class UncountedError(BadInput):
@@ -115,9 +123,10 @@ class CountedKernels(Wire):
 def _argument(given: Given) -> Any:
     value = number(given)
     if isinstance(value, TensorSpec):
+        base = None if value.place is None else (1 + value.place[0]) * _SHARED + value.place[1]
         if value.values is None:
-            return TensorArg(value.shape, value.dtype, value.strides)
-        return TensorArg(value.shape, value.dtype, data=numpy.array(value.values).reshape(value.shape))
+            return TensorArg(value.shape, value.dtype, value.strides, base)
+        return TensorArg(value.shape, value.dtype, base=base, data=numpy.array(value.values).reshape(value.shape))
     return int(value) if isinstance(value, bool) else value
 
 
@@ -147,14 +156,19 @@ def _uncounted(compilation: Compilation) -> BadInput:
 
 
 def count_compilation(
-    compilation: Compilation, grid: tuple[int, ...] | None = None, mode: str = "auto"
+    compilation: Compilation,
+    grid: tuple[int, ...] | None = None,
+    mode: str = "auto",
+    max_seconds: float | None = COUNT_S,
 ) -> CountedKernel:
     """Return the count of a compiled launch.
 
     Args:
         compilation: With its IR and arguments.
         grid: Launch grid where the case gave none.
-        mode: `exact`, `shape`, or `auto`: exact, unless that means to follow more than `EXACT_LANES` lanes.
+        mode: `exact`, `shape`, or `auto`: exact, unless that means to follow more than `EXACT_LANES` lanes or takes
+            longer; a note says so then.
+        max_seconds: Wall time of one way of counting; None: any.
 
     Raises:
         BadInput: No grid, or an argument the count depends on is missing.
@@ -176,15 +190,17 @@ def count_compilation(
         if value is not None
     }
     file = f"<ir of {compilation.name}>"
-    if mode == "auto":
-        try:
-            counted = count_ir(compilation.ttir, launch, given, mode="exact", file=file, max_lanes=EXACT_LANES)
-            return CountedKernel(compilation, counted, "exact")
-        except IrError as error:
-            if error.error_code != "KB043":
-                raise
-    chosen: Mode = "exact" if mode == "exact" else "shape"
-    counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file)
+    chosen: Mode = "shape" if mode == "shape" else "exact"
+    limits = CountLimits(seconds=max_seconds)
+    first = replace(limits, lanes=EXACT_LANES) if mode == "auto" else limits
+    try:
+        counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file, limits=first)
+    except IrError as error:
+        if mode != "auto" or error.error_code != "KB043":
+            raise
+        chosen = "shape"
+        counted = count_ir(compilation.ttir, launch, given, mode=chosen, file=file, limits=limits)
+        counted = counted.noted(f"counted by shape, so bounds: {error.what}")
     return CountedKernel(compilation, counted, chosen)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_leaves
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import JsonMap, plain
-from kopt_kb.launch.compile.device import DeviceFacts, stand_ins
 from kopt_kb.launch.compile.importing import import_name, load_published
 from kopt_kb.launch.compile.loader import load_module
 from kopt_kb.launch.record.model import Keywords
@@ -51,13 +52,13 @@ class Call:
         return self.function(*given)
 
 
-def call_of(request: MakerRequest, trace: CallTrace, facts: DeviceFacts) -> tuple[Call | Script, str]:
+def call_of(request: MakerRequest, trace: CallTrace) -> tuple[Call | Script, str]:
     """Return what a request runs, with a label for its record.
 
     Raises:
         BadInput: It names no function, or arguments that there are not.
     """
-    with stand_ins(facts):
+    with trace.importing():
         if isinstance(request.what, ScriptRequest):
             return Script(request.what, trace), " ".join(request.what.words)
         if isinstance(request.what, OpRequest):
@@ -71,7 +72,8 @@ def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
         return _problem_call(what, module, trace)
     for name in ("launch", "make_inputs"):
         if not callable(getattr(module, name, None)):
-            fix = "record a call instead: --call FILE:FUNCTION --arg NAME=VALUE"
+            named = " or ".join(f"FILE:{one}" for one in _launching(module)) or "FILE:FUNCTION"
+            fix = f"record a call instead: --call {named} --arg NAME=VALUE"
             raise BadInput(f"the file has no {name}()", where=what.file, fix=fix, code="KB447")
     with FakeTensorMode():
         made = module.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
@@ -84,6 +86,17 @@ def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
     config = {"config": plain(what.config)} if "config" in parameters and what.config else {}
     shape = "x".join(map(str, what.shape))
     return Call(module, module.launch, {**given, **config}), f"{Path(what.file).name} {shape} {what.dtype}"
+
+
+def _launching(module: ModuleType) -> list[str]:
+    """Return the functions of a file that launch something, by `name[grid](...)` in them."""
+    tree = ast.parse(Path(str(module.__file__)).read_bytes())
+    functions = [one for one in tree.body if isinstance(one, ast.FunctionDef)]
+    return [one.name for one in functions if any(map(_launches, ast.walk(one)))]
+
+
+def _launches(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name)
 
 
 def _problem_call(what: OpRequest, module: ModuleType, trace: CallTrace) -> tuple[Call, str]:
@@ -135,7 +148,7 @@ def _free_call(what: CallRequest, trace: CallTrace) -> tuple[Call, str]:
     if not callable(function):
         raise BadInput(f"{place} has no function {name}", where="--call", code="KB447")
     arguments = {key: _value(key, value, trace) for key, value in what.arguments.items()}
-    if any(isinstance(one, TensorArgument) and one.values is not None for one in what.arguments.values()):
+    if any(one.values is not None for one in tree_leaves(dict(what.arguments)) if isinstance(one, TensorArgument)):
         trace.reasons.append("values of tensors were given, which a replay does not fill in")
     return Call(module, function, arguments), what.call
 
@@ -149,7 +162,7 @@ def _value(key: str, value: object, trace: CallTrace) -> object:
         return trace.tensor(key, value.shape, getattr(torch, known.torch), value.strides, value.values)
     if isinstance(value, tuple):
         parts = [_value(f"{key}{number}", one, trace) for number, one in enumerate(value)]
-        return parts if any(isinstance(one, torch.Tensor) for one in parts) else value
+        return tuple(parts) if all(isinstance(one, int) for one in parts) else parts
     if isinstance(value, str) and value.startswith("torch."):
         return getattr(torch, value.removeprefix("torch."))
     if isinstance(value, str) and value in {"float.inf", "float.-inf", "float.nan"}:

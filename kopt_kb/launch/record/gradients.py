@@ -16,6 +16,8 @@ from unittest import mock
 import torch
 from torch.utils._pytree import tree_leaves
 
+from kopt_kb.launch.record.modules import Parameters
+
 __all__ = ["gradients"]
 
 
@@ -61,8 +63,8 @@ class _Applied:
 
 
 @contextmanager
-def gradients() -> Iterator[None]:
-    """Call backwards of autograd functions without autograd while the block runs."""
+def gradients(parameters: Parameters | None = None) -> Iterator[None]:
+    """Call backwards of autograd functions without autograd while the block runs; parameters get gradients too."""
     applied: list[_Applied] = []
     leaves: dict[int, torch.Tensor] = {}
 
@@ -82,6 +84,8 @@ def gradients() -> Iterator[None]:
         for leaf in leaves.values():
             if leaf.requires_grad:
                 leaf.grad = torch.empty_like(leaf)
+        if parameters is not None:
+            parameters.give_gradients()
 
     def grad(_outputs: Any, inputs: Any, *_: Any, **__: Any) -> tuple[Any, ...]:
         _run(applied)

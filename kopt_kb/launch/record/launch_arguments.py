@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -20,11 +20,11 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import Given, worded
 from kopt_kb.launch.record.known import KnownContents
-from kopt_kb.launch.record.model import Argument, Keywords, NullArg, ScalarArg, TensorAddress, TensorMapArg
+from kopt_kb.launch.record.model import Argument, Keywords, NullArg, ScalarArg, TensorAddress, TensorMapArg, TensorView
 from kopt_kb.launch.record.stand_ins import ADDRESSES
 from kopt_kb.launch.record.trace import CallTrace, on_device
 
-__all__ = ["arguments_of", "entry_parameters", "given_of", "run_time", "tensor_of"]
+__all__ = ["all_given", "arguments_of", "entry_parameters", "given_of", "run_time", "tensor_of"]
 
 _ELEMENT_TYPES = {8: 10, 9: 8, 10: 9}
 """Triton's numbers of element types that CUtensorMapDataType counts otherwise (driver.c of Triton 3.6)."""
@@ -169,6 +169,26 @@ def given_of(value: Any, known: KnownContents | None = None) -> Given:
     if values is not None and shape:
         return TensorSpec(shape, dtype, values=values)
     return TensorSpec(shape, dtype, tuple(map(int, tensor.stride())))
+
+
+def all_given(trace: CallTrace, given: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Given], ...]:
+    """Return what each parameter of a launch was given; tensors that share a buffer with others say where they lie."""
+    pairs = [(name, value, given_of(value, trace.known)) for name, value in given]
+    views = [trace.view(_memory_of(value)) if isinstance(one, TensorSpec) else None for _, value, one in pairs]
+    held = [one.buffer for one in views if one is not None]
+    shared = list(dict.fromkeys(one for one in held if held.count(one) > 1))
+
+    def placed(one: Given, view: TensorView | None) -> Given:
+        if not isinstance(one, TensorSpec) or view is None or view.buffer not in shared:
+            return one
+        return dataclasses.replace(one, place=(shared.index(view.buffer), view.offset * view.item_bytes))
+
+    return tuple((name, placed(one, view)) for (name, _, one), view in zip(pairs, views, strict=True))
+
+
+def _memory_of(value: Any) -> torch.Tensor:
+    """Return the tensor whose memory an argument is; a descriptor's is its base."""
+    return value.base if hasattr(value, "block_shape") else tensor_of(value)
 
 
 def _scalar(name: str, kind: str, value: Any) -> ScalarArg:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ from kopt_kb.launch.cuda.build import build_cuda
 from kopt_kb.launch.cuda.launches import record_cuda
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.record.code_request import CodeRequest
+from kopt_kb.launch.record.ended import LIMIT, LateError, listening, place_of, within
 from kopt_kb.launch.record.later import put_off_dynamo
 from kopt_kb.launch.record.model import VERSION, Buffer, Input, LaunchRecord, TensorView
 from kopt_kb.launch.record.request import MakerAnswer, MakerRequest, OpRequest, Refusal, ScriptRequest
@@ -44,20 +46,30 @@ _MOST_SOURCES = 512
 
 
 def answer(request: MakerRequest) -> MakerAnswer:
-    """Return the record of a request, or why there is none."""
-    try:
-        return MakerAnswer(record=_record(request))
-    except KoptError as error:
-        return MakerAnswer(refusal=Refusal(error.error_code, error.what, error.where, error.fix))
-    except ImportError as error:
+    """Return the record of a request, or why there is none, with the end of what was printed."""
+    with listening() as said:
+        try:
+            with within(LIMIT.seconds):
+                return MakerAnswer(record=_record(request))
+        except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
+            refusal = _refusal(error, request)
+    return MakerAnswer(refusal=replace(refusal, what=refusal.what + said.shown))
+
+
+def _refusal(error: BaseException, request: MakerRequest) -> Refusal:
+    if isinstance(error, KoptError):
+        return Refusal(error.error_code, error.what, error.where, error.fix)
+    if isinstance(error, ImportError):
         missing = missing_package(error, _where(request))
-        return MakerAnswer(refusal=Refusal("KB120", missing.what, missing.where, missing.fix))
-    except BaseException as error:  # noqa: BLE001 - a maker answers whatever the launcher does
-        text = " ".join(str(error).split())[:300]
-        what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
-        return MakerAnswer(
-            refusal=Refusal("KB445", what, _where(request), "see kb record --help for what a launcher may do")
-        )
+        return Refusal("KB120", missing.what, missing.where, missing.fix)
+    where = place_of(error) or _where(request)
+    text = " ".join(str(error).split())[:300]
+    if isinstance(error, LateError):
+        return Refusal("KB445", text, where, "record a call of one launcher, or fewer steps")
+    if isinstance(error, SystemExit):
+        return Refusal("KB445", f"the program ended with status {error.code}", where, "record a call of its launcher")
+    what = f"the launcher fails on tensors without memory: {type(error).__name__}: {text}"
+    return Refusal("KB445", what, where, "see kb record --help for what a launcher may do")
 
 
 def _where(request: MakerRequest) -> str:
@@ -110,13 +122,15 @@ def _traced(request: MakerRequest) -> Any:
     with ExitStack() as recording:
         for other in others:
             recording.enter_context(other.recording())
-        call, label = call_of(request, trace, facts)
+        call, label = call_of(request, trace)
         with trace.running(), launches.recording():
             outputs = trace.returned(call.run())
     recorders: list[Any] = [launches, *others]
     codes = _launched(request, _merged(recorder.codes for recorder in recorders), trace.reasons)
     inputs = tuple(Input(name, trace.view(one)) for name, one in call.tensors.items())
     written = outputs or tuple(one.view for one in inputs)
+    if not isinstance(request.what, OpRequest):  # what a call fills or copies into an argument is a result of it too
+        written += trace.overwritten(inputs, written)
     record = LaunchRecord(
         v=VERSION,
         label=label,
@@ -162,11 +176,12 @@ def _merged(tables: Iterable[Mapping[str, T]]) -> dict[str, T]:
 
 
 def _named(record: Any) -> Any:
-    """Call the buffers of results `out`, `out1`, … as whoever reads the record expects."""
+    """Call the buffers of results `out`, `out1`, … as whoever reads the record expects; an argument keeps its name."""
     given = {one.view.buffer for one in record.inputs}
     results = dict.fromkeys(one.buffer for one in record.outputs if one.buffer not in given)
-    names = {old: f"out{number or ''}" for number, old in enumerate(results)}
-    return _renamed(record, names)
+    taken = {one.name for one in record.buffers} - results.keys()
+    free = (name for number in count() if (name := f"out{number or ''}") not in taken)
+    return _renamed(record, dict(zip(results, free, strict=False)))
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

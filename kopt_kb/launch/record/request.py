@@ -9,7 +9,16 @@ from kopt_kb.base.wire import JsonMap, Wire
 from kopt_kb.kernels.launch_case import Scalar
 from kopt_kb.launch.record.model import LaunchRecord
 
-__all__ = ["CallRequest", "MakerAnswer", "MakerRequest", "OpRequest", "Refusal", "ScriptRequest", "TensorArgument"]
+__all__ = [
+    "CallRequest",
+    "Item",
+    "MakerAnswer",
+    "MakerRequest",
+    "OpRequest",
+    "Refusal",
+    "ScriptRequest",
+    "TensorArgument",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,10 @@ class TensorArgument(Wire):
     dtype: str
     strides: tuple[int, ...] | None = None
     values: tuple[int | float, ...] | None = None
+
+
+Item = TensorArgument | Scalar | str
+"""A member of a list that a launcher is given; lists may have lists in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +66,7 @@ class CallRequest(Wire):
     """
 
     call: str
-    arguments: Mapping[str, TensorArgument | Scalar | str | tuple[int, ...] | tuple[TensorArgument, ...]] = field(
-        default_factory=dict
-    )
+    arguments: Mapping[str, Item | tuple[Item | tuple[Item, ...], ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

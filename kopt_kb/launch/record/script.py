@@ -10,8 +10,7 @@ import math
 import os
 import runpy
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from unittest import mock
 import torch
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.ended import LateError, place_of
 from kopt_kb.launch.record.gradients import gradients
 from kopt_kb.launch.record.model import Argument, Launch, LaunchRecord, TensorAddress, TensorMapArg
 from kopt_kb.launch.record.request import ScriptRequest
@@ -49,20 +49,20 @@ class Script:
         with (
             chdir(self._what.folder),
             mock.patch.object(sys, "argv", words[1:] if words[0] == "-m" else words),
-            _harmless(),
+            _harmless(self._trace),
         ):
             try:
                 self._begin(words)
             except SystemExit as error:
                 if error.code not in (None, 0):
                     self._trace.reasons.append(f"the program ended with status {error.code}")
-            except BadInput as error:
-                self._trace.reasons.append(f"the program was recorded up to {_place(error)}: {error.what}")
-            except Exception as error:  # noqa: BLE001 - whatever a program runs into without a GPU
-                text = " ".join(str(error).split())[:200]
-                self._trace.reasons.append(
-                    f"the program was recorded up to {_place(error)}: {type(error).__name__}: {text}"
-                )
+            except (Exception, LateError) as error:  # noqa: BLE001 - whatever a program runs into without a GPU
+                text = "".join(one for one in " ".join(str(error).split())[:200] if one.isprintable())
+                told = error.what if isinstance(error, BadInput) else f"{type(error).__name__}: {text}"
+                told = text if isinstance(error, LateError) else told
+                told = f"{error.name} is not installed" if isinstance(error, ModuleNotFoundError) else told
+                where = place_of(error) or "its beginning"
+                self._trace.reasons.append(f"the program was recorded up to {where}: {told}")
 
     @staticmethod
     def _begin(words: list[str]) -> None:
@@ -83,7 +83,7 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     buffers: dict[str, int] = {}
     sizes = {one.name: one.size_bytes for one in record.buffers}
     for launch in record.launches:
-        key = (launch.code, launch.grid, tuple(map(_anywhere, launch.arguments)))
+        key = (launch.code, launch.grid, _anywhere(launch.arguments))
         names = {arg.view.buffer for arg in launch.arguments if isinstance(arg, TensorAddress | TensorMapArg)}
         together = buffers | {name: sizes[name] for name in names}
         fits = len(together) <= _MOST_BUFFERS and sum(together.values()) <= _MOST_BYTES
@@ -103,21 +103,19 @@ def of_script(record: LaunchRecord) -> LaunchRecord:
     )
 
 
-def _anywhere(argument: Argument) -> Argument:
-    """Return an argument without the name of its buffer."""
-    if isinstance(argument, TensorAddress | TensorMapArg):
-        return replace(argument, view=replace(argument.view, buffer=""))
-    return argument
-
-
-def _place(error: BaseException) -> str:
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "site-packages" not in one.filename]
-    own = [one for one in frames if "kopt_kb" not in one.filename and not one.filename.startswith("<")]
-    return f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "its beginning"
+def _anywhere(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return arguments with numbers for buffers: which of them share one matters, not which it is."""
+    numbers: dict[str, str] = {}
+    return tuple(
+        replace(one, view=replace(one.view, buffer=numbers.setdefault(one.view.buffer, str(len(numbers)))))
+        if isinstance(one, TensorAddress | TensorMapArg)
+        else one
+        for one in arguments
+    )
 
 
 @contextmanager
-def _harmless() -> Iterator[None]:
+def _harmless(trace: CallTrace) -> Iterator[None]:
     """Take for granted what needs results, and do once what is done to be timed."""
     import triton.testing
     from triton._C import libtriton
@@ -134,7 +132,7 @@ def _harmless() -> Iterator[None]:
     with ExitStack() as stack:
         for one in patches:
             stack.enter_context(one)
-        stack.enter_context(gradients())
+        stack.enter_context(gradients(trace.parameters))
         yield
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from kopt_kb.base.wire import Wire, canonical, parse, read
+from kopt_kb.launch.record.ended import LIMIT
 from kopt_kb.launch.record.reads import read_by
 from kopt_kb.launch.record.request import MakerRequest
 from kopt_kb.sandbox.cage import Room, adopt_orphans, countable, end_all, enter, settle, unreadable
@@ -196,7 +197,10 @@ def _confined(
         countable()
         held = group.join(Isolation()) + settle(room, canary)
         os.write(3, canonical(held.to_json()) + b"\n")
+        LIMIT.seconds, here = job.wall_s, os.getpid()
         left = memoryview(canonical(answer(job.request).to_json()))
+        if os.getpid() != here:  # a copy that the candidate forked
+            return
         while left:
             left = left[os.write(3, left) :]
         status = 0

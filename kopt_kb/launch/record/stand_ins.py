@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.autocast import autocast_off, cast_operands
 from kopt_kb.launch.record.known import KnownContents
 from kopt_kb.launch.record.model import Keywords
 
-__all__ = ["ADDRESSES", "indexing"]
+__all__ = ["ADDRESSES", "importing", "indexing"]
 
 
 ADDRESSES = 1 << 60
@@ -56,9 +58,17 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Replace what needs a device guard by the same thing without one."""
-        given = kwargs or {}
+        args, given = cast_operands(func, args, kwargs or {})
+        with autocast_off():
+            return self._done(func, args, given)
+
+    def _done(self, func: Any, args: Any, given: Keywords) -> Any:
         if func in (torch.tensor, torch.as_tensor) and str(given.get("device", "")).startswith("cuda"):
             return _constant(func, args, given)
+        if given.get("pin_memory"):
+            given = {**given, "pin_memory": False}
+        if func in _ANSWERS and args and isinstance(args[0], FakeTensor):
+            return _ANSWERS[func](args[0])
         if func in _READS and args and isinstance(args[0], FakeTensor):
             return self._read(func, args, given)
         if args and isinstance(args[0], torch.Tensor) and args[0].device.type == "cuda":
@@ -111,6 +121,39 @@ class indexing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is
         """Return the tensor in its new dtype; on this machine all devices are the one that is recorded for."""
         wanted = _dtype(args, given)
         return args[0] if wanted == args[0].dtype else torch.ops.aten._to_copy.default(args[0], dtype=wanted)
+
+
+class importing(TorchFunctionMode):  # type: ignore[misc] # noqa: N801 - torch is untyped; a context manager
+    """Tensors that a module makes on the device while it is imported; those of the host stay real.
+
+    Args:
+        on_device: Does one call of torch on tensors without memory.
+    """
+
+    def __init__(self, on_device: Callable[[Any, Any, Keywords], Any]) -> None:
+        super().__init__()
+        self._on_device = on_device
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Send what is about the device there."""
+        given = kwargs or {}
+        is_there = any(isinstance(one, FakeTensor) for one in tree_leaves((args, given)))
+        if is_there or str(given.get("device", "")).startswith("cuda"):
+            return self._on_device(func, args, given)
+        if func in (torch.Tensor.to, torch.Tensor.cuda) and _enters(func, args[1:], given):
+            return self._on_device(func, args, given)
+        return func(*args, **given)
+
+
+_ANSWERS: Mapping[Any, Callable[[Any], Any]] = {
+    torch.Tensor.is_cuda.__get__: lambda tensor: tensor.device.type == "cuda",
+    torch.Tensor.is_cpu.__get__: lambda tensor: tensor.device.type == "cpu",
+    torch.Tensor.get_device: lambda tensor: 0 if tensor.device.type == "cuda" else -1,
+    torch.Tensor.pin_memory: lambda tensor: tensor,
+    torch.Tensor.is_pinned: lambda tensor: tensor.device.type == "cpu",
+    torch.Tensor.record_stream: lambda _: None,
+}
+"""What a tensor without memory says of where it lies; memory of the host is pinned wherever that is asked."""
 
 
 def _nested(shape: tuple[int, ...]) -> Any:

@@ -25,11 +25,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.compile.device import DeviceFacts, stand_ins
+from kopt_kb.launch.compile.device import DeviceFacts
+from kopt_kb.launch.compile.torch_stand_ins import own_kernel, stand_ins
 from kopt_kb.launch.record.known import NOT_KNOWN, KnownContents
 from kopt_kb.launch.record.model import Buffer, Copy, Fill, Input, Keywords, Step, TensorView
+from kopt_kb.launch.record.modules import Parameters, modules
 from kopt_kb.launch.record.moves import move_of
-from kopt_kb.launch.record.stand_ins import indexing
+from kopt_kb.launch.record.stand_ins import importing, indexing
 from kopt_kb.problem.dtypes import format_of
 
 __all__ = ["CallTrace", "dtype_name", "on_device"]
@@ -69,6 +71,7 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self._marked: dict[str, str] = {}
         self._changed: set[str] = set()
         self.known = KnownContents()
+        self.parameters = Parameters()
         self.steps: list[Step] = []
         self.host: dict[str, None] = {}
         self.reasons: list[str] = []
@@ -84,6 +87,24 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             stack.enter_context(self._mode)
             stack.enter_context(indexing(self.known, lenient=self._lenient))
             stack.enter_context(self)
+            self.parameters = stack.enter_context(modules())
+            stack.enter_context(_plainly_named())
+            yield
+
+    @contextmanager
+    def importing(self) -> Iterator[None]:
+        """Modules are imported inside: what they put on the device is made, and marked as the host's."""
+
+        def made_there(func: Any, args: Any, given: Keywords) -> Any:
+            with self._mode, indexing(self.known, lenient=self._lenient):
+                result = func(*args, **given)
+            for one in tree_leaves(result):
+                if on_device(one):
+                    self._kept.append(one)
+                    self._marked.setdefault(self.view(one).buffer, "the import of a module")
+            return result
+
+        with stand_ins(self._facts), importing(made_there):
             yield
 
     def tensor(
@@ -134,6 +155,16 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             made.append(Buffer(name, role, max(self._sizes[name], 1), ALIGNMENT, changed))  # type: ignore[arg-type]
         return tuple(made)
 
+    def overwritten(self, inputs: tuple[Input, ...], outputs: tuple[TensorView, ...]) -> tuple[TensorView, ...]:
+        """Return the inputs that fills and copies write and that are no outputs yet."""
+        steps = {
+            one.view.buffer if isinstance(one, Fill) else one.target.buffer
+            for one in self.steps
+            if isinstance(one, Fill | Copy)
+        }
+        named = {one.buffer for one in outputs}
+        return tuple(one.view for one in inputs if one.view.buffer in steps - named)
+
     def returned(self, result: object) -> tuple[TensorView, ...]:
         """Return the tensors among what a launcher returned, in order."""
         tensors = [one for one in tree_leaves(result) if isinstance(one, torch.Tensor)]
@@ -148,7 +179,7 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         """Let the operation happen on fake tensors, and note what it means for a replay."""
         given = kwargs or {}
         name = _operation_name(func)
-        own = OPDEFS.get(str(func._schema.name))
+        own = OPDEFS.get(str(func._schema.name)) or own_kernel(str(func._schema.name))
         if own is not None:  # an operation of somebody else's library, called by its name: what it launches counts
             with self._mode, indexing(self.known, lenient=self._lenient), self:
                 return own(*args, **given)
@@ -229,6 +260,17 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self._buffers[_storage(tensor)] = name
         self._sizes[name] = int(tensor.untyped_storage().nbytes())
         return name
+
+
+@contextmanager
+def _plainly_named() -> Iterator[None]:
+    """Call tensors without memory `Tensor`: libraries launch nothing where a type's name says that they are traced."""
+    name = FakeTensor.__name__
+    FakeTensor.__name__ = torch.Tensor.__name__
+    try:
+        yield
+    finally:
+        FakeTensor.__name__ = name
 
 
 def on_device(value: object) -> bool:

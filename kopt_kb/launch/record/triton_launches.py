@@ -33,7 +33,7 @@ from kopt_kb.launch.compile.stub import argument
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.record.code_request import CodeRequest
 from kopt_kb.launch.record.known import written_parameters
-from kopt_kb.launch.record.launch_arguments import arguments_of, given_of, run_time
+from kopt_kb.launch.record.launch_arguments import all_given, arguments_of, run_time
 from kopt_kb.launch.record.model import Keywords, Launch
 from kopt_kb.launch.record.request import MakerRequest
 from kopt_kb.launch.record.statics import StaticLaunch
@@ -83,6 +83,7 @@ class Launches:
             compiled = self._compiled(plain_run, kernel, args, kwargs)
             if not warmup:
                 self._append(compiled, grid, _bound(kernel, args, kwargs))
+                compiled._init_handles()  # a launch does, and what it finds may be read afterwards
             return compiled
 
         def tuned(tuner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -240,9 +241,7 @@ class Launches:
         """Keep IR and resources of a launch, once for the same code, arguments and grid."""
         log = self._logs.get(id(compiled), "")
         made = result_of(compiled, self._target, compiled.asm.get("amdgcn", ""), log, {}, tuple(grid))
-        given = tuple(
-            (name, given_of(one, self._trace.known)) for name, _, one in run_time(compiled.src.signature, bound)
-        )
+        given = all_given(self._trace, ((name, one) for name, _, one in run_time(compiled.src.signature, bound)))
         known = dataclasses.replace(made, arguments=given, binary=b"", ptx="")
         key = canonical((digest, list(grid), [plain(one) for one in given]))
         before = self._told.get(key)

@@ -23,7 +23,9 @@ from kopt_kb.problem.dtypes import FORMATS, Engine
 
 __all__ = ["TORCH_DTYPES", "TorchCount", "count_made", "count_torch"]
 
-TORCH_DTYPES: dict[str, torch.dtype] = {one.dtype: getattr(torch, one.torch) for one in reversed(FORMATS)}
+TORCH_DTYPES: dict[str, torch.dtype] = {
+    one.dtype: getattr(torch, one.torch) for one in reversed(FORMATS) if hasattr(torch, one.torch)
+}
 """Our name of a storage type to torch's; `fp8` is the first format of that name."""
 
 _FREE = frozenset({"_unsafe_view", "detach", "alias", "empty", "empty_like", "empty_strided", "new_empty"})

@@ -44,6 +44,11 @@ def test_names_of_torch_and_letter_case_are_accepted(name):
         ("i8", "int8", "i8", "i8", 8),
         ("u8", "uint8", "u8", "i8", 8),
         ("bool", "bool", "i1", "i1", 8),
+        ("e5m2", "float8_e5m2", "fp8e5", "f8E5M2", 8),
+        ("e4m3", "float8_e4m3fn", "fp8e4nv", "f8E4M3FN", 8),
+        ("float8_e8m0fnu", "float8_e8m0fnu", "fp8e8m0", "f8E8M0FNU", 8),
+        ("torch.float4_e2m1fn_x2", "float4_e2m1fn_x2", "fp4x2", "fp4x2", 8),
+        ("complex64", "complex64", "complex64", "complex64", 64),
     ],
 )
 def test_any_spelling_finds_the_storage_format(name, torch, triton, ir, bits):
@@ -53,8 +58,8 @@ def test_any_spelling_finds_the_storage_format(name, torch, triton, ir, bits):
 
 
 def test_what_has_no_storage_format():
-    """Packed and scaled types are not one element wide."""
-    assert format_of("mxfp4") is format_of("fp4") is format_of("complex64") is None
+    """Scaled types, and four bits alone, are no bytes."""
+    assert format_of("mxfp4") is format_of("fp4") is format_of("complex256") is None
 
 
 def test_spellings_of_a_format_are_aliases_of_its_dtype():

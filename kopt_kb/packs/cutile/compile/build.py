@@ -38,7 +38,7 @@ def build_tiles(request: CompileRequest, case: OpCase, target: CompileTarget) ->
         trace = CallTrace(device)
         tiles = TileLaunches(trace, Path(folder), asked)
         with tiles.recording():
-            call, _ = call_of(asked, trace, device)
+            call, _ = call_of(asked, trace)
             with trace.running():
                 call.run()
         if not tiles.launches:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kopt_kb.analysis.ir.triton import IrError, TensorArg, count_ir
+from kopt_kb.analysis.ir.triton.budget import CountLimits
 
 GEMM_EXECUTED = 72 * 9 * 2 * 128 * 128 * 64  # 8 x 9 tiles, ceil(520 / 64) = 9 steps
 GEMM_USEFUL = 2 * 1000 * 1104 * 520
@@ -352,8 +353,8 @@ def test_a_missing_argument_is_named(count):
 
 def test_a_launch_too_large_for_exact_mode_is_refused(ir_text):
     """Three accesses of 4096 lanes do not fit in 1000."""
-    with pytest.raises(IrError, match="max_lanes"):
-        count_ir(ir_text("vadd"), 4, {"n": 4096}, mode="exact", max_lanes=1000)
+    with pytest.raises(IrError, match="memory lanes"):
+        count_ir(ir_text("vadd"), 4, {"n": 4096}, mode="exact", limits=CountLimits(1000))
 
 
 @pytest.mark.parametrize("grid", [0, (1, 2, 3, 4), (4, -1), ()])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kopt_kb.analysis.ir.triton import TensorArg, count_ir
 from kopt_kb.analysis.ir.triton import count as counting
+from kopt_kb.analysis.ir.triton.budget import CountLimits
 from kopt_kb.analysis.ir.triton.shifted import ApartError, Shifted, TooDenseError, agreed, merged, parts
 
 TEXT = """module {{
@@ -60,7 +61,7 @@ def test_a_launch_of_any_size_costs_what_its_lanes_cost_once(ir_text: Any, monke
     """A billion elements: two kinds of programs, the last one and all others, within a million lanes."""
     n = 10**9 + 7
     monkeypatch.setattr(counting, "_BATCH_LANES", 0)
-    found = count_ir(ir_text("vadd"), -(-n // 1024), {"n": n}, mode="exact", max_lanes=40_000_000).kernels[0]
+    found = count_ir(ir_text("vadd"), -(-n // 1024), {"n": n}, mode="exact", limits=CountLimits(40_000_000)).kernels[0]
     assert found.requested_bytes.value == found.compulsory_bytes.value == 12 * n
     assert found.useful_flops.value == n
 

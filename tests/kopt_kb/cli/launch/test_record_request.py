@@ -20,6 +20,7 @@ def test_a_call_with_all_kinds_of_arguments() -> None:
         "e=int32[3]=7",
         "many=[fp16[2,2],fp16[3,2]]",
         "sizes=[1,2]",
+        "mixed=[[fp16[2,2],none],[i32[2]=[0,8]],0.5]",
     ]
     words += ["top=inf", "low=-inf", "how='mean'", "to=torch.float16", "eps=1e-6", "flag=true"]
     assert call_request("m:f", words) == CallRequest(
@@ -31,6 +32,7 @@ def test_a_call_with_all_kinds_of_arguments() -> None:
             "e": TensorArgument((3,), "int32", None, (7, 7, 7)),
             "many": (TensorArgument((2, 2), "fp16"), TensorArgument((3, 2), "fp16")),
             "sizes": (1, 2),
+            "mixed": ((TensorArgument((2, 2), "fp16"), None), (TensorArgument((2,), "i32", None, (0, 8)),), 0.5),
             "top": "float.inf",
             "low": "float.-inf",
             "how": "mean",
@@ -47,7 +49,8 @@ def test_a_call_with_all_kinds_of_arguments() -> None:
         ("4", "NAME=VALUE"),
         ("n=int32[3]=0,2", "2 values"),
         ("n=int32[1]=x", "no numbers"),
-        ("n=[fp16[2,2],3]", "no tensor"),
+        ("n=[fp16[2,2],b]", "no kernel argument"),
+        ("n=[3,4", "no list"),
     ],
 )
 def test_bad_arguments(word: str, said: str) -> None:

@@ -11,7 +11,8 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch")
 
 from kopt_kb.base.errors import BadInput  # noqa: E402
-from kopt_kb.launch.compile.device import DeviceFacts, stand_ins  # noqa: E402
+from kopt_kb.launch.compile.device import DeviceFacts  # noqa: E402
+from kopt_kb.launch.compile.torch_stand_ins import stand_ins  # noqa: E402
 
 
 def test_facts_answer_and_the_rest_refuses() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 pytest.importorskip("triton", reason="triton is not installed")
 pytest.importorskip("torch", reason="torch is not installed")
 
+from kopt_kb.analysis.ir.triton.model import IrError
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.pool import CompilePool
-from kopt_kb.launch.compile.request import KernelCase, OpCase
-from kopt_kb.launch.counts.counting import count_case, work_of
+from kopt_kb.launch.compile.request import CompileRequest, KernelCase, OpCase
+from kopt_kb.launch.counts.counting import count_case, count_compilation, work_of
 from kopt_kb.problem.work import work
 
 pytestmark = pytest.mark.triton
@@ -87,6 +89,33 @@ def test_launches_that_would_take_minutes_are_counted_by_shape(
     assert (one.mode, one.kernel.exactness) == ("shape", "upper")
     (one,) = count_case(case, "sm_90", mode="exact", pool=pool)
     assert (one.mode, one.kernel.exactness) == ("exact", "exact")
+
+
+def test_a_count_that_takes_too_long_is_one_of_shapes_and_says_so(tmp_path: Path) -> None:
+    """By time as by lanes; shapes that take too long are refused."""
+    (tmp_path / "mine.py").write_text(KERNEL)
+    tensor = TensorSpec((1000,), "fp32")
+    request = CompileRequest(
+        KernelCase(str(tmp_path / "mine.py"), "double", (tensor, tensor, 1000), {"BLOCK": 256}), "sm_90", False
+    )
+    with CompilePool() as pool:
+        (made,) = pool.compile(request)
+    assert count_compilation(made, (4,)).mode == "exact"
+    with pytest.raises(IrError, match="not ended after 0 s"):
+        count_compilation(made, (4,), "exact", max_seconds=0.0)
+    with pytest.raises(IrError, match="not ended after 0 s"):
+        count_compilation(made, (4,), max_seconds=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kopt_kb.launch.counts.counting.EXACT_LANES", 1)
+        found = count_compilation(made, (4,))
+    assert found.mode == "shape"
+    assert "counted by shape, so bounds: the count would evaluate more memory lanes" in found.kernel.notes[0].text
+    shared = [("x_ptr", replace(tensor, place=(0, 0))), ("out_ptr", replace(tensor, place=(0, 2000)))]
+    both = replace(made, arguments=(*shared, ("count", 1000)))
+    for mode in ("exact", "shape"):
+        counted = count_compilation(both, (4,), mode).kernel
+        assert counted.read.compulsory.value <= 6000
+        assert counted.compulsory_bytes.value == 8000
 
 
 @pytest.mark.parametrize(("target", "engine"), [("sm_90", "vector"), ("gfx942", "matrix")])

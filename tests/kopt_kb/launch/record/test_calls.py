@@ -30,7 +30,7 @@ def test_arguments_become_what_they_say() -> None:
     """Values are kept beside a tensor, and why a replay lacks them."""
     trace, tensor = CallTrace(FACTS), TensorArgument((2,), "i32", None, (3, 4))
     given = {"x": tensor, "many": (TensorArgument((2, 2), "fp16"),) * 2, "sizes": (1, 2), "to": "torch.float16"}
-    call, label = call_of(asked(**given, top="float.inf", low="float.-inf", how="mean"), trace, FACTS)
+    call, label = call_of(asked(**given, top="float.inf", low="float.-inf", how="mean"), trace)
     found = call.arguments
     assert trace.known.integers(found["x"]) == (3, 4)
     assert [tuple(one.shape) for one in found["many"]] == [(2, 2), (2, 2)]
@@ -44,4 +44,4 @@ def test_a_function_that_is_not_there_is_said() -> None:
     """Before anything runs."""
     request = MakerRequest(CallRequest(f"{LAUNCHERS}:nothing"), "sm_90", "Test", {}, "")
     with pytest.raises(BadInput, match="has no function nothing"):
-        call_of(request, CallTrace(FACTS), FACTS)
+        call_of(request, CallTrace(FACTS))

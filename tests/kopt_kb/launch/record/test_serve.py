@@ -96,6 +96,13 @@ def test_endings(ask: Ask, text: str, ended: str, status: int) -> None:
     assert ask("said = 1")[1] == "1"
 
 
+def test_a_copy_that_a_candidate_forks_has_no_answer(ask: Ask) -> None:
+    """One answer a request, whoever else runs to its end."""
+    reply, said = ask("import os\nif os.fork(): os.wait()\nsaid = 'one'")
+    assert (reply.ended, said) == ("ok", "one")
+    assert ask("said = 2")[1] == "2"
+
+
 def test_memory_is_bounded(ask: Ask) -> None:
     """An allocation beyond the limit fails in the process itself, and is its crash; many small processes are ended."""
     assert ask("x = bytearray(1 << 30); said = len(x)", memory_bytes=1 << 28)[0].ended == "crash"

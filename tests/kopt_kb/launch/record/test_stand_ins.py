@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch")
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 from kopt_kb.base.errors import BadInput  # noqa: E402
-from kopt_kb.launch.compile.device import DeviceFacts, stand_ins  # noqa: E402
+from kopt_kb.launch.compile.device import DeviceFacts  # noqa: E402
+from kopt_kb.launch.compile.torch_stand_ins import stand_ins  # noqa: E402
 from kopt_kb.launch.record.known import KnownContents  # noqa: E402
 from kopt_kb.launch.record.stand_ins import ADDRESSES, indexing  # noqa: E402
 

@@ -132,10 +132,11 @@ def test_values_can_not_be_read(trace: CallTrace) -> None:
 
 
 def test_dtypes_have_the_names_of_the_table() -> None:
-    """Triton's spelling; a complex number has none."""
+    """Triton's spelling, and this project's where it has none; a quantised integer is no element."""
     assert dtype_name(torch.float8_e5m2) == "fp8e5"
+    assert [dtype_name(one) for one in (torch.complex64, torch.float8_e8m0fnu)] == ["complex64", "fp8e8m0"]
     with pytest.raises(BadInput):
-        dtype_name(torch.complex64)
+        dtype_name(torch.qint8)
 
 
 def test_scratch_of_the_compiler_and_of_the_launcher_have_names_of_their_own(trace: CallTrace) -> None:
