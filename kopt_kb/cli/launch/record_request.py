@@ -12,7 +12,7 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.arguments import parse_argument, parse_values
 from kopt_kb.launch.record.request import CallRequest, ScriptRequest, TensorArgument
 
-__all__ = ["call_request", "lines_of", "script_request"]
+__all__ = ["argument_of", "call_request", "lines_of", "script_request"]
 
 _Value = TensorArgument | int | float | bool | str | tuple[int, ...] | tuple[TensorArgument, ...] | None
 
@@ -42,22 +42,27 @@ def _argument(text: str) -> tuple[str, _Value]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
+    return name, argument_of(name, value)
+
+
+def argument_of(name: str, value: str) -> _Value:
+    """Return the value of an argument as it is written; raises `BadInput` with the forms for what is none."""
     if value.startswith("torch."):
-        return name, value
-    if len(value) > 1 and value[0] == value[-1] == "'":
-        return name, value[1:-1]
+        return value
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
     if value.startswith("[") and ("[" in value[1:] or "]=" in value):
-        return name, tuple(_tensor(name, part) for part in _parts(name, value))
+        return tuple(_tensor(name, part) for part in _parts(name, value))
     if value.startswith("["):
-        return name, _numbers(name, value)
+        return _numbers(name, value)
     if "]=" in value:
-        return name, _tensor(name, value)
+        return _tensor(name, value)
     parsed = parse_argument(value)
     if isinstance(parsed, TensorSpec):
-        return name, _tensor(name, value)
+        return _tensor(name, value)
     if isinstance(parsed, float) and not math.isfinite(parsed):
-        return name, f"float.{'nan' if math.isnan(parsed) else 'inf' if parsed > 0 else '-inf'}"
-    return name, parsed
+        return f"float.{'nan' if math.isnan(parsed) else 'inf' if parsed > 0 else '-inf'}"
+    return parsed
 
 
 def _tensor(name: str, text: str) -> TensorArgument:

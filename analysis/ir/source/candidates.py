@@ -1,0 +1,134 @@
+"""Which settings of a Triton file are worth trying, each with where it comes from: nothing is compiled or timed here.
+
+The file's own configurations come first. Their winner's neighbours follow, by what each value means: powers of two
+beside a block, bounded by the extents of the problem; half and twice the warps; one stage less and more; other sizes of
+a group of programs. Registers a thread are limited last, as a trade of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kopt_kb.analysis.ir.source.settings import CONFIG, config_text
+from kopt_kb.analysis.ir.source.tunables import OPTIONS, Role, Setting, TunableKernel, tunables_of
+
+__all__ = ["Values", "neighbours", "own_configurations", "register_limits"]
+
+_WARPS, _STAGES = 4, 3
+"""What Triton takes where nobody says."""
+_LEAST_BLOCK, _LEAST_PRODUCT = 2, 16
+"""Least extents that are proposed: of any tile, and of one that is multiplied."""
+_MOST_WARPS, _MOST_STAGES, _MOST_BLOCK = 32, 8, 1 << 16
+_GROUPS = (1, 2, 4, 8, 16)
+_REGISTERS = (None, 64, 96, 128, 168, 224)
+_FEW = 2
+"""Knobs up to which values two steps away are tried too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What one setting may be.
+
+    Attributes:
+        name: `kernel.NAME`.
+        values: In order; None leaves what the file says.
+        origin: Where they come from, with the line.
+    """
+
+    name: str
+    values: tuple[bool | int | float | str | None, ...]
+    origin: str
+
+
+def own_configurations(
+    source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None
+) -> tuple[Values, ...]:
+    """Return the configurations that autotuned kernels of a file choose from, where there are several.
+
+    Args:
+        source: The file.
+        computed: Kernel → its configurations as a run found them, for those that the file does not write out.
+    """
+    found = []
+    for kernel in tunables_of(source).values():
+        own = kernel.own if kernel.own is not None else tuple((computed or {}).get(kernel.name, ()))
+        texts = tuple(dict.fromkeys(map(config_text, own)))
+        if kernel.configs is not None and len(texts) > 1:
+            origin = f"{len(texts)} configurations of its own @autotune, line {kernel.configs.line}"
+            found.append(Values(f"{kernel.name}.{CONFIG}", texts, origin))
+    return tuple(found)
+
+
+def neighbours(source: bytes, extents: Sequence[int]) -> tuple[Values, ...]:
+    """Return the values beside those that a file has; none of kernels that choose among several configurations.
+
+    Args:
+        source: The file.
+        extents: Of the problem, which no block need exceed by more than the next power of two.
+    """
+    most = min(_MOST_BLOCK, 1 << (max((*extents, 1)) - 1).bit_length())
+    found = []
+    for kernel in tunables_of(source).values():
+        held = list(_held(kernel))
+        far = 2 if len(held) <= _FEW else 1
+        for name, role, value, origin in held:
+            values = tuple(_beside(role, value, far, most, _least(kernel)))
+            if len(values) > 1:
+                found.append(Values(f"{kernel.name}.{name}", values, origin))
+    return tuple(found)
+
+
+def register_limits(source: bytes) -> tuple[Values, ...]:
+    """Return limits of registers a thread, with the warps beside, for kernels that set none."""
+    found = []
+    for kernel in tunables_of(source).values():
+        held = {name: (value, origin) for name, _, value, origin in _held(kernel, limited=True)}
+        if "maxnreg" in held and held["maxnreg"][0] is None:
+            found.append(Values(f"{kernel.name}.maxnreg", _REGISTERS, "registers a thread may have, fewer than chosen"))
+            if "num_warps" in held:
+                value, origin = held["num_warps"]
+                found.append(Values(f"{kernel.name}.num_warps", tuple(_beside("warps", value, 1, 0, 0)), origin))
+    return tuple(found)
+
+
+def _held(kernel: TunableKernel, *, limited: bool = False) -> Iterator[tuple[str, Role, int | None, str]]:
+    """Yield name, role, value and origin of all that a kernel has one value of."""
+    if kernel.configs is not None and (kernel.own is None or len(kernel.own) != 1):
+        return
+    seen = set()
+    if kernel.own is not None and kernel.configs is not None:
+        for name, value in kernel.own[0].items():
+            role, why = (OPTIONS[name], "an option") if name in OPTIONS else kernel.roles.get(name, ("choice", ""))
+            seen.add(name)
+            if isinstance(value, int) and not isinstance(value, bool):
+                yield name, role, value, f"beside {name}={value}, line {kernel.configs.line} ({why})"
+    for one in kernel.knobs:
+        if one.name not in seen:
+            said = "the compiler's default" if one.value is None else f"{one.name}={one.value}, line {one.span.line}"
+            if one.role not in {"stages", "registers"} or (one.role == "stages" and kernel.loops) or limited:
+                yield one.name, one.role, one.value, f"beside {said} ({one.why})"
+
+
+def _least(kernel: TunableKernel) -> int:
+    return _LEAST_PRODUCT if kernel.multiplies else _LEAST_BLOCK
+
+
+def _beside(role: Role, value: int | None, far: int, most: int, least: int) -> list[int | None]:
+    """Return values beside one, itself among them."""
+    if role == "warps":
+        start = value or _WARPS
+        return [one for one in _powers(start, far) if 1 <= one <= _MOST_WARPS]
+    if role == "stages":
+        start = value or _STAGES
+        return [one for one in range(start - far, start + far + 1) if 1 <= one <= _MOST_STAGES]
+    if role == "group" and value is not None:
+        return [*dict.fromkeys((*_GROUPS, value))]
+    if role == "block" and value is not None and value > 0 and value & (value - 1) == 0:
+        return [one for one in _powers(value, far) if one == value or least <= one <= max(most, least)]
+    return [value]
+
+
+def _powers(value: int, far: int) -> list[int]:
+    """Return a power of two and those so many steps beside it."""
+    return [one for step in range(-far, far + 1) if (one := value << step if step >= 0 else value >> -step) >= 1]
