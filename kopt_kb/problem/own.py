@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from kopt_kb.base.errors import BadInput
@@ -32,14 +32,14 @@ class OwnProblem(Wire):
         workloads: Names that the source has for the shapes, in order; empty where it has none.
         notes: What could not be derived, and what was decided instead.
         results: How many tensors the reference returns.
-        entry: Function of a candidate that is called; empty: one of a usual name.
+        entry: Function of a candidate that is called; None: one of a usual name.
         configurations: Autotuned kernel of the version given → what each of its configurations sets, as a run made
-            them.
+            them; None: it has none, or nobody ran it.
     """
 
     WIRE: ClassVar = (
-        "source", "file", "form", "reference", "origin", "works", "workloads", "notes", "results", "entry?=_entry",
-        "configurations?=_own",
+        "source", "file", "form", "reference", "origin", "works", "workloads", "notes", "results", "entry?",
+        "configurations?",
     )  # fmt: skip
     source: str
     file: str
@@ -50,16 +50,8 @@ class OwnProblem(Wire):
     workloads: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     results: int = 1
-    entry: str = ""
-    configurations: Mapping[str, tuple[Mapping[str, bool | int | float | str], ...]] = field(default_factory=dict)
-
-    @property
-    def _entry(self) -> str | None:
-        return self.entry or None
-
-    @property
-    def _own(self) -> Mapping[str, tuple[Mapping[str, bool | int | float | str], ...]] | None:
-        return self.configurations or None
+    entry: str | None = None
+    configurations: Mapping[str, tuple[Mapping[str, bool | int | float | str], ...]] | None = None
 
     def work(self, shape: Shape) -> Work:
         """Return the work on one of the problem's shapes.

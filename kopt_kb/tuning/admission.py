@@ -44,7 +44,7 @@ def admit(task: Task, registry: Registry) -> None:
         what = f"is CUDA C++, and --framework is {task.framework}, whose kernels are Python"
         raise BadInput(what, where=f"{demo}:1", fix="give --framework CUDA, or HIP for a product of AMD", code="KB319")
     own = task.problem.own
-    entry = own.entry if own is not None else ""
+    entry = (own.entry or "") if own is not None else ""
     findings = lint_source(source, framework=task.framework, foreign=own is not None, entry=entry)
     if findings:
         first = findings[0]

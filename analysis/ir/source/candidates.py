@@ -60,71 +60,88 @@ def own_configurations(
     return tuple(found)
 
 
-def neighbours(source: bytes, extents: Sequence[int]) -> tuple[Values, ...]:
-    """Return the values beside those that a file has; none of kernels that choose among several configurations.
+def neighbours(
+    source: bytes, extents: Sequence[int], computed: Mapping[str, Sequence[Setting]] | None = None
+) -> tuple[Values, ...]:
+    """Return the values beside those that a file has; of several configurations beside the first.
 
     Args:
         source: The file.
         extents: Of the problem, which no block need exceed by more than the next power of two.
+        computed: Kernel → its configurations as a run found them, for those that the file does not write out.
     """
     most = min(_MOST_BLOCK, 1 << (max((*extents, 1)) - 1).bit_length())
     found = []
     for kernel in tunables_of(source).values():
-        held = list(_held(kernel))
+        held = [one for one in _held(kernel, computed or {}) if one.role != "registers"]
         far = 2 if len(held) <= _FEW else 1
-        for name, role, value, origin in held:
-            values = tuple(_beside(role, value, far, most, _least(kernel)))
-            if len(values) > 1:
-                found.append(Values(f"{kernel.name}.{name}", values, origin))
-    return tuple(found)
+        for one in held:
+            values = tuple(_beside(one, far, most, _least(kernel)))
+            # What only a run knows has to be written whole.
+            if len(values) > 1 or kernel.own is None:
+                found.append(Values(f"{kernel.name}.{one.name}", values, one.origin))
+    return tuple(found) if any(len(one.values) > 1 for one in found) else ()
 
 
 def register_limits(source: bytes) -> tuple[Values, ...]:
-    """Return limits of registers a thread, with the warps beside, for kernels that set none."""
+    """Return limits of registers a thread, with the warps beside, for kernels of one configuration that set none."""
     found = []
     for kernel in tunables_of(source).values():
-        held = {name: (value, origin) for name, _, value, origin in _held(kernel, limited=True)}
-        if "maxnreg" in held and held["maxnreg"][0] is None:
+        if kernel.configs is not None and len(kernel.own or ()) != 1:
+            continue
+        held = {one.name: one for one in _held(kernel, {})}
+        if "maxnreg" in held and held["maxnreg"].value is None:
             found.append(Values(f"{kernel.name}.maxnreg", _REGISTERS, "registers a thread may have, fewer than chosen"))
             if "num_warps" in held:
-                value, origin = held["num_warps"]
-                found.append(Values(f"{kernel.name}.num_warps", tuple(_beside("warps", value, 1, 0, 0)), origin))
+                warps = held["num_warps"]
+                found.append(Values(f"{kernel.name}.num_warps", tuple(_beside(warps, 1, 0, 0)), warps.origin))
     return tuple(found)
 
 
-def _held(kernel: TunableKernel, *, limited: bool = False) -> Iterator[tuple[str, Role, int | None, str]]:
-    """Yield name, role, value and origin of all that a kernel has one value of."""
-    if kernel.configs is not None and (kernel.own is None or len(kernel.own) != 1):
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A value that a kernel has: what it means, and where it stands in words."""
+
+    name: str
+    role: Role
+    value: bool | int | float | str | None
+    origin: str
+
+
+def _held(kernel: TunableKernel, computed: Mapping[str, Sequence[Setting]]) -> Iterator[_Held]:
+    """Yield all that a kernel has one value of, and of several configurations what the first says."""
+    own = kernel.own if kernel.own is not None else tuple(computed.get(kernel.name, ()))
+    if kernel.configs is not None and not own:
         return
-    seen = set()
-    if kernel.own is not None and kernel.configs is not None:
-        for name, value in kernel.own[0].items():
-            role, why = (OPTIONS[name], "an option") if name in OPTIONS else kernel.roles.get(name, ("choice", ""))
-            seen.add(name)
-            if isinstance(value, int) and not isinstance(value, bool):
-                yield name, role, value, f"beside {name}={value}, line {kernel.configs.line} ({why})"
+    first: Setting = own[0] if own and kernel.configs is not None else {}
+    line = kernel.configs.line if kernel.configs is not None else kernel.line
+    for name, value in first.items():
+        role, why = (OPTIONS[name], "an option") if name in OPTIONS else kernel.roles.get(name, ("choice", "no role"))
+        yield _Held(name, role, value, f"beside {name}={value}, line {line} ({why})")
     for one in kernel.knobs:
-        if one.name not in seen:
-            said = "the compiler's default" if one.value is None else f"{one.name}={one.value}, line {one.span.line}"
-            if one.role not in {"stages", "registers"} or (one.role == "stages" and kernel.loops) or limited:
-                yield one.name, one.role, one.value, f"beside {said} ({one.why})"
+        if one.name in first or (one.role == "stages" and not kernel.loops):
+            continue
+        said = "the compiler's default" if one.value is None else f"{one.name}={one.value}, line {one.span.line}"
+        yield _Held(one.name, one.role, one.value, f"beside {said} ({one.why})")
 
 
 def _least(kernel: TunableKernel) -> int:
     return _LEAST_PRODUCT if kernel.multiplies else _LEAST_BLOCK
 
 
-def _beside(role: Role, value: int | None, far: int, most: int, least: int) -> list[int | None]:
+def _beside(held: _Held, far: int, most: int, least: int) -> list[bool | int | float | str | None]:
     """Return values beside one, itself among them."""
-    if role == "warps":
-        start = value or _WARPS
-        return [one for one in _powers(start, far) if 1 <= one <= _MOST_WARPS]
-    if role == "stages":
+    value = held.value
+    if isinstance(value, bool | float | str):
+        return [value]
+    if held.role == "warps":
+        return [one for one in _powers(value or _WARPS, far) if one <= _MOST_WARPS]
+    if held.role == "stages":
         start = value or _STAGES
         return [one for one in range(start - far, start + far + 1) if 1 <= one <= _MOST_STAGES]
-    if role == "group" and value is not None:
+    if held.role == "group" and value is not None:
         return [*dict.fromkeys((*_GROUPS, value))]
-    if role == "block" and value is not None and value > 0 and value & (value - 1) == 0:
+    if held.role == "block" and value is not None and value > 0 and value & (value - 1) == 0:
         return [one for one in _powers(value, far) if one == value or least <= one <= max(most, least)]
     return [value]
 

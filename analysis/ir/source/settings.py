@@ -11,17 +11,12 @@ from collections.abc import Iterator, Mapping
 from kopt_kb.analysis.ir.source.tunables import OPTIONS, Setting, Span, TunableKernel, tunables_of
 from kopt_kb.base.errors import BadInput
 
-__all__ = ["CONFIG", "config_text", "is_settable", "parse_config", "with_settings"]
+__all__ = ["CONFIG", "config_text", "parse_config", "settings_of", "with_settings"]
 
 CONFIG = "config"
 """Name of the setting that is a whole configuration."""
 
 _OPTIONS = (*OPTIONS, "num_ctas")
-
-
-def is_settable(source: bytes) -> bool:
-    """Return whether a file holds anything that `with_settings` could write."""
-    return any(one.configs is not None or one.knobs for one in tunables_of(source).values())
 
 
 def config_text(config: Setting) -> str:
@@ -46,6 +41,16 @@ def _words(text: str) -> Iterator[str]:
         if held.count("'") % 2 == 0 and held.count('"') % 2 == 0:
             yield held
             held = ""
+
+
+def settings_of(source: bytes) -> dict[str, object]:
+    """Return what a file says now, of several configurations the first: `kernel.NAME` → value, the named ones alone."""
+    found: dict[str, object] = {}
+    for kernel in tunables_of(source).values():
+        first = kernel.own[0] if kernel.own and kernel.configs is not None else {}
+        found |= {f"{kernel.name}.{name}": value for name, value in first.items()}
+        found |= {f"{kernel.name}.{one.name}": one.value for one in kernel.knobs if one.value is not None}
+    return found
 
 
 def with_settings(source: bytes, settings: Mapping[str, object]) -> bytes:

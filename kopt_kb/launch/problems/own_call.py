@@ -106,7 +106,7 @@ def problem_of_call(
     work = replace(_work(record, counted, storage), op=name, shape=shape)
     own = OwnProblem(
         source=SOURCE, file=file, form=form, reference=hashlib.sha256(text).hexdigest(), origin="recorded",
-        works=(work,), notes=_notes(record, counted, (*written, *changed), told), configurations=told.tuned,
+        works=(work,), notes=_notes(record, counted, (*written, *changed), told), configurations=told.tuned or None,
         entry=call.function,
         results=len(written) + len(changed) if not _returns(record) else max(len(record.outputs), 1),
     )  # fmt: skip
