@@ -6,17 +6,19 @@ A file that declares its tuning values (`TUNING_SPACE`) is left to the proposers
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kopt_kb.analysis.ir.source.candidates import Values, neighbours, own_configurations, register_limits
+from kopt_kb.analysis.ir.source.tunables import Setting
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.tuning.proposals import Proposal, ProposerView
 from kopt_kb.tuning.proposers import declared_of
 
-__all__ = ["OwnSpaceProposer", "listed"]
+__all__ = ["OwnSpaceProposer", "listed", "own_spaces"]
 
-_SHOWN = 8
+_SHOWN, _SHOWN_WHOLE = 8, 3
+"""Values of a setting that are listed, and whole configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,8 @@ class OwnSpaceProposer:
         """Return the first of the file's spaces that was not searched from where it stands."""
         if view.stage != "optimize" or view.project is not None or self.category in view.avoid:
             return None
-        declared = declared_of(view.incumbent)
-        if declared is not None and (declared.tuning_space or declared.variants):
-            return None
         largest = max(view.shapes, key=lambda text: math.prod(parse_shape(text)))
-        own, beside, registers = _spaces(view, parse_shape(largest))
-        for what, space in (("its own configurations", own), ("beside it", beside), ("registers a thread", registers)):
+        for what, space in own_spaces(view.incumbent, parse_shape(largest), view.configurations):
             claim = _claim(what, space)
             if not space or view.earlier(self.category, claim) is not None:
                 continue
@@ -48,14 +46,30 @@ class OwnSpaceProposer:
         return None
 
 
-def _spaces(view: ProposerView, shape: Shape) -> tuple[tuple[Values, ...], tuple[Values, ...], tuple[Values, ...]]:
-    own = own_configurations(view.incumbent, view.configurations)
-    return own, neighbours(view.incumbent, shape, view.configurations), register_limits(view.incumbent)
+def own_spaces(
+    source: bytes, shape: Shape, configurations: Mapping[str, Sequence[Setting]]
+) -> tuple[tuple[str, tuple[Values, ...]], ...]:
+    """Return what a file's own text leaves to choose, in the order in which it is searched: name and values.
+
+    Args:
+        source: The file; one that declares its tuning values itself has none.
+        shape: Of the problem.
+        configurations: Autotuned kernel → its own configurations as a run made them.
+    """
+    declared = declared_of(source)
+    if declared is not None and (declared.tuning_space or declared.variants):
+        return ()
+    return (
+        ("its own configurations", own_configurations(source, configurations)),
+        ("beside it", neighbours(source, shape, configurations)),
+        ("registers a thread", register_limits(source)),
+    )
 
 
 def _claim(what: str, space: Sequence[Values]) -> str:
     size = math.prod(len(one.values) for one in space)
-    return f"search {size} configurations, {what}: {', '.join(map(_range, space))}"
+    chosen = [_range(one) for one in space if len(one.values) > 1]
+    return f"search {size} configurations, {what}: {', '.join(chosen)}"
 
 
 def _range(values: Values) -> str:
@@ -66,11 +80,12 @@ def _range(values: Values) -> str:
 
 
 def listed(space: Sequence[Values]) -> list[str]:
-    """Return a space as lines: each setting, its values, and where they come from."""
-    return [f"{one.name} {_values(one)}: {one.origin}" for one in space]
+    """Return a space as lines: each setting of several values, those, and where they come from."""
+    return [f"{one.name} {_values(one)}: {one.origin}" for one in space if len(one.values) > 1]
 
 
 def _values(one: Values) -> str:
+    shown = _SHOWN_WHOLE if any(isinstance(value, str) for value in one.values) else _SHOWN
     words = [str(value) for value in one.values]
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return f"[{', '.join(words[:_SHOWN])}{more}]"
+    more = f", and {len(words) - shown} more" if len(words) > shown else ""
+    return f"[{', '.join(words[:shown])}{more}]"

@@ -6,6 +6,7 @@ What a file runs when it is imported (tests, benchmarks, plots) is left out, and
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -130,8 +131,18 @@ def _reached(defined: Mapping[str, list[ast.stmt]], entry: str) -> set[int]:
         for statement in defined.get(name, ()):
             kept.add(id(statement))
             # A branch at the top level is kept whole, so what its other names need is, too.
-            waiting += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            waiting += _free(symtable.symtable(ast.unparse(statement), "statement", "exec"))
     return kept
+
+
+def _free(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the names that a statement takes from outside: a function's own variables are none."""
+    is_top = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (is_top or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _free(inner)
 
 
 def _is_kept(statement: ast.stmt, names: Mapping[str, str]) -> bool:

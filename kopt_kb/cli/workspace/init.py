@@ -22,7 +22,7 @@ from kopt_kb.cli.kit.named_kernel import kernel_file
 from kopt_kb.cli.kit.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.kit.pack_arguments import add_of_packs, given_of_packs
 from kopt_kb.cli.kit.problem_arguments import add_problem
-from kopt_kb.cli.workspace.init_call import task_of_call
+from kopt_kb.cli.workspace.init_call import taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
 from kopt_kb.cli.workspace.init_project import task_of_project
@@ -136,6 +136,8 @@ def run(args: argparse.Namespace) -> int:
         print_values(made, registry.wikis)
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
+        for line in taken(state, workspace.layout.kernel.read_bytes()) if task.source else ():
+            print(f"  {line}")
         for row in state.unknown.values():
             print(f"  {row.key}: UNKNOWN, no source gives it")
         if any(row.placeholder is None for row in state.unknown.values()):

@@ -16,14 +16,17 @@ from kopt_kb.cli.launch.record_request import argument_of
 from kopt_kb.launch.compile.arguments import integers_below
 from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.judge.shelf import RecordTarget
+from kopt_kb.launch.kernel.other_language import in_other_language
 from kopt_kb.launch.problems.own_call import CallGiven, Range, problem_of_call
 from kopt_kb.launch.record.request import TensorArgument
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.tuning.own_space import listed, own_spaces
 from kopt_kb.wiki.registry import Registry
+from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.task import Task, read_demo
 
-__all__ = ["call_given", "parts_of", "task_of_call"]
+__all__ = ["call_given", "parts_of", "taken", "task_of_call"]
 
 _FORM = 'such as --call "softmax(fp16[1024,4096], axis=-1)"'
 
@@ -47,7 +50,10 @@ def task_of_call(
         raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix, code="KB102")
     demo = Path(args.kernel_demo)
     function, words = parts_of(args.call)
-    part = reduced(read_demo(demo), function, str(demo))
+    source = read_demo(demo)
+    if (other := in_other_language(source, demo)) is not None:
+        raise other
+    part = reduced(source, function, str(demo))
     call = call_given(function, words, part.source, str(demo))
     framework = args.framework or framework_of(str(demo), part.source)
     if not framework:
@@ -63,6 +69,22 @@ def task_of_call(
         allow_unknown=args.allow_unknown, min_grade=args.min_grade, aim=args.performance_target or "",
         route=args.route, reference=stated.reference, source=part.source,
     )  # fmt: skip
+
+
+def taken(state: WorkspaceState, source: bytes) -> list[str]:
+    """Return lines that say what was taken from a call, and what of the kernel is searched."""
+    problem, own = state.problem, state.problem.own
+    if own is None or own.entry is None:
+        return []
+    limits = problem.tolerance
+    lines = [
+        f"operation {problem.op}, shape {', '.join(problem.shape_names)}, {problem.dtype}: of the call",
+        f"right is what gives the same: relative error <= {format(float(limits.rel_l2_err), 'g')} ({limits.reason})",
+    ]
+    lines += own.notes
+    for what, space in own_spaces(source, problem.shapes[0], own.configurations or {}):
+        lines += [f"searched, {what}: {line}" for line in listed(space)]
+    return lines
 
 
 def _notes(notes: str, part: Reduced, demo: Path) -> str:
