@@ -33,8 +33,8 @@ class OwnProblem(Wire):
         notes: What could not be derived, and what was decided instead.
         results: How many tensors the reference returns.
         entry: Function of a candidate that is called; None: one of a usual name.
-        configurations: Autotuned kernel of the version given → what each of its configurations sets, as a run made
-            them; None: it has none, or nobody ran it.
+        configurations: Kernel that the version given launches → what each of its own autotune configurations sets, as
+            a run made them; None: nobody ran it.
     """
 
     WIRE: ClassVar = (

@@ -62,7 +62,7 @@ def own_spaces(
     return (
         ("its own configurations", own_configurations(source, configurations)),
         ("beside it", neighbours(source, shape, configurations)),
-        ("registers a thread", register_limits(source)),
+        ("registers a thread", register_limits(source, configurations)),
     )
 
 

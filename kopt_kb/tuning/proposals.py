@@ -192,7 +192,7 @@ class ProposerView:
         known: Verdict, gaps, counts, roofs, limits, categories and pages.
         step: Of a plan: the recommendation that the hypothesis is for; empty without a plan.
         options: Options of the operation that are judged and counted; a candidate computes these.
-        configurations: Autotuned kernel → what each of its own configurations sets, where a run made them.
+        configurations: Launched kernel → what each of its own configurations sets, where a run made them.
     """
 
     op: str

@@ -48,10 +48,10 @@ def own_configurations(
 
     Args:
         source: The file.
-        computed: Kernel → its configurations as a run found them, for those that the file does not write out.
+        computed: Kernel that a run launched → its configurations as the run found them; empty: nobody ran it.
     """
     found = []
-    for kernel in tunables_of(source).values():
+    for kernel in _launched(source, computed):
         own = kernel.own if kernel.own is not None else tuple((computed or {}).get(kernel.name, ()))
         texts = tuple(dict.fromkeys(map(config_text, own)))
         if kernel.configs is not None and len(texts) > 1:
@@ -68,11 +68,11 @@ def neighbours(
     Args:
         source: The file.
         extents: Of the problem, which no block need exceed by more than the next power of two.
-        computed: Kernel → its configurations as a run found them, for those that the file does not write out.
+        computed: Kernel that a run launched → its configurations as the run found them; empty: nobody ran it.
     """
     most = min(_MOST_BLOCK, 1 << (max((*extents, 1)) - 1).bit_length())
     found = []
-    for kernel in tunables_of(source).values():
+    for kernel in _launched(source, computed):
         held = [one for one in _held(kernel, computed or {}) if one.role != "registers"]
         far = 2 if len(held) <= _FEW else 1
         for one in held:
@@ -83,10 +83,10 @@ def neighbours(
     return tuple(found) if any(len(one.values) > 1 for one in found) else ()
 
 
-def register_limits(source: bytes) -> tuple[Values, ...]:
+def register_limits(source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None) -> tuple[Values, ...]:
     """Return limits of registers a thread, with the warps beside, for kernels of one configuration that set none."""
     found = []
-    for kernel in tunables_of(source).values():
+    for kernel in _launched(source, computed):
         if kernel.configs is not None and len(kernel.own or ()) != 1:
             continue
         held = {one.name: one for one in _held(kernel, {})}
@@ -96,6 +96,11 @@ def register_limits(source: bytes) -> tuple[Values, ...]:
                 warps = held["num_warps"]
                 found.append(Values(f"{kernel.name}.num_warps", tuple(_beside(warps, 1, 0, 0)), warps.origin))
     return tuple(found)
+
+
+def _launched(source: bytes, computed: Mapping[str, Sequence[Setting]] | None) -> list[TunableKernel]:
+    """Return the kernels whose values matter: those that a run launched, all of the file where nobody ran it."""
+    return [one for one in tunables_of(source).values() if not computed or one.name in computed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,12 @@ class Reduced:
 
     Attributes:
         source: Its text.
+        lines: Line of the file that each of its lines is.
         left_out: Lines (first, last) of statements that are not in it, although importing the file runs them.
     """
 
     source: bytes
+    lines: tuple[int, ...]
     left_out: tuple[tuple[int, int], ...]
 
 
@@ -61,22 +63,22 @@ def reduced(source: bytes, entry: str, where: str) -> Reduced:
     kept = _reached(defined, first)
     names = aliases(tree)
     lines = source.decode().splitlines(keepends=True)
-    parts, left_out, above = [_head(lines, tree)], [], tree.body[0].lineno - 1
+    kept_lines, left_out, above = _head(lines, tree), list[tuple[int, int]](), tree.body[0].lineno - 1
     for statement in tree.body:
         begin, end = _lines_of(statement, lines, above)
         above = end
         if id(statement) in kept or _is_kept(statement, names):
-            parts.append("".join(lines[begin - 1 : end]))
+            kept_lines += [one for one in range(begin, end + 1) if one not in kept_lines[-1:]]
         elif _runs(statement):
             left_out.append((statement.lineno, end))
-    text = "".join(part if part.endswith("\n") else part + "\n" for part in parts if part)
-    return Reduced(text.encode(), tuple(left_out))
+    text = "".join(lines[one - 1] if lines[one - 1].endswith("\n") else lines[one - 1] + "\n" for one in kept_lines)
+    return Reduced(text.encode(), tuple(kept_lines), tuple(left_out))
 
 
-def _head(lines: list[str], tree: ast.Module) -> str:
-    """Return the comments at the head of a file, its licence for one; a docstring is a statement of its own."""
+def _head(lines: list[str], tree: ast.Module) -> list[int]:
+    """Return the lines of the comments at the head of a file, its licence for one; a docstring is a statement."""
     head = lines[: tree.body[0].lineno - 1]
-    return "".join(head) if any(line.strip() for line in head) else ""
+    return [*range(1, len(head) + 1)] if any(line.strip() for line in head) else []
 
 
 def _lines_of(statement: ast.stmt, lines: list[str], above: int) -> tuple[int, int]:

@@ -6,12 +6,14 @@ import argparse
 import ast
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from kopt_kb.analysis.frameworks import framework_of
 from kopt_kb.analysis.ir.source.standalone import Reduced, reduced
-from kopt_kb.base.errors import BadInput
+from kopt_kb.base.errors import BadInput, KoptError
 from kopt_kb.cli.launch.record_request import argument_of
 from kopt_kb.launch.compile.arguments import integers_below
 from kopt_kb.launch.counts.device_facts import device_facts
@@ -21,6 +23,7 @@ from kopt_kb.launch.problems.own_call import CallGiven, Range, problem_of_call
 from kopt_kb.launch.record.request import TensorArgument
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import Tolerance
+from kopt_kb.tuning.admission import admit
 from kopt_kb.tuning.own_space import listed, own_spaces
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.state import WorkspaceState
@@ -59,16 +62,38 @@ def task_of_call(
     if not framework:
         what = f"{function} reaches no kernel of a language that is known by its decorators"
         raise BadInput(what, where=str(demo), fix="say it with --framework", code="KB102")
+    with _lines_of_the_file(part, demo):
+        task = _recorded(args, registry, demo, part, call, placeholders, tolerance)
+        task = replace(task, framework=framework)
+        admit(task, registry)
+    return task
+
+
+def _recorded(
+    args: argparse.Namespace, registry: Registry, demo: Path, part: Reduced, call: CallGiven,
+    placeholders: Mapping[str, str], tolerance: Tolerance | None,
+) -> Task:  # fmt: skip
     platform = registry.platform(args.platform)
     target = RecordTarget(platform.identity.target, platform.identity.platform, device_facts(platform))
-    print(f"kb: recording {function} of {demo.name} without a GPU", file=sys.stderr, flush=True)
+    print(f"kb: recording {call.function} of {demo.name} without a GPU", file=sys.stderr, flush=True)
     stated = problem_of_call(part.source, demo.name, call, target, tolerance)
     return Task(
-        platform=args.platform, framework=framework, kernel_demo=demo, problem=stated.problem, arch=args.arch or "",
+        platform=args.platform, framework="", kernel_demo=demo, problem=stated.problem, arch=args.arch or "",
         reference_project=args.reference_project, notes=_notes(args.notes, part, demo), placeholders=placeholders,
         allow_unknown=args.allow_unknown, min_grade=args.min_grade, aim=args.performance_target or "",
         route=args.route, reference=stated.reference, source=part.source,
     )  # fmt: skip
+
+
+@contextmanager
+def _lines_of_the_file(part: Reduced, demo: Path) -> Iterator[None]:
+    """Have errors name the user's file and its lines, where they name what of it was kept."""
+    try:
+        yield
+    except KoptError as error:
+        name, _, line = error.where.rpartition(":")
+        known = line.isdigit() and 0 < int(line) <= len(part.lines) and Path(name).name == demo.name
+        raise (error.restated(where=f"{demo}:{part.lines[int(line) - 1]}") if known else error) from error
 
 
 def taken(state: WorkspaceState, source: bytes) -> list[str]:

@@ -178,7 +178,7 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
     for shape, part in plan:
         case = _content(judge, body, shape, seen, chance)
         save_output(list(case.inputs), inner / "inputs.pt")
-        program.ask("inputs", file="inputs.pt")
+        program.ask("inputs", file="inputs.pt", shape=parse_shape(shape), dtype=body.dtype)
         program.ask("run", times=1 + chance.randrange(_MOST_CALLS))
         if timed.get(shape) == part:
             seen.times[shape] = _timed(program, shape, body.expected[shape])
@@ -188,7 +188,7 @@ def _called(program: _Program, judge: Any, body: Request, inner: Path, seen: _Se
     for shape in chance.sample(sorted(body.expected), len(body.expected)):
         case = _content(judge, body, shape, seen, chance)
         save_output(list(case.inputs), inner / "inputs.pt")
-        program.ask("inputs", file="inputs.pt")
+        program.ask("inputs", file="inputs.pt", shape=parse_shape(shape), dtype=body.dtype)
         counted = program.ask("count")
         if not counted.kernels:
             raise _UncountedError(f"its launches can't be counted here: {counted.by}")

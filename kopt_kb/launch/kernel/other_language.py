@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.doors.language import Language
+from kopt_kb.doors.language import Language, plain_name
 from kopt_kb.doors.languages import CORE, languages
 from kopt_kb.launch.kernel.declared import has_header
 
@@ -39,8 +39,9 @@ def in_other_language(source: bytes, path: Path | str, framework: str = "") -> B
         return None
     language, line = found
     extra = next(iter(language.modules.values()))
+    named = language.what if plain_name(language.name) in plain_name(language.what) else language.name
     return BadInput(
-        f"is written in {language.what}", where=f"{path}:{line}",
+        f"is written in {named}", where=f"{path}:{line}",
         fix=f"{_way(language, path)}; pip install 'kopt-kb[{extra}]' brings its compiler", code="KB319",
     )  # fmt: skip
 

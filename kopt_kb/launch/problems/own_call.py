@@ -106,7 +106,7 @@ def problem_of_call(
     work = replace(_work(record, counted, storage), op=name, shape=shape)
     own = OwnProblem(
         source=SOURCE, file=file, form=form, reference=hashlib.sha256(text).hexdigest(), origin="recorded",
-        works=(work,), notes=_notes(record, counted, (*written, *changed), told), configurations=told.tuned or None,
+        works=(work,), notes=_notes(record, counted, (*written, *changed), told), configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
         entry=call.function,
         results=len(written) + len(changed) if not _returns(record) else max(len(record.outputs), 1),
     )  # fmt: skip
@@ -123,7 +123,7 @@ def _recorded(source: bytes, file: str, call: CallGiven, device: RecordTarget) -
         statics = folder / "record" / STATICS
         told = read(Statics, parse(statics.read_bytes(), where=STATICS), where=STATICS)
     if record.not_replayable and not _only_values(record.not_replayable):
-        fix = "give the inner launcher, or time it as it is: kb bench kernel (docs/how-to/tune_your_kernel.md)"
+        fix = "call a function that leaves that to its caller, or state the problem in a problem.toml"
         raise BadInput(f"a replay can't do what it does: {record.not_replayable}", where=file, fix=fix, code="KB444")
     return record, told
 

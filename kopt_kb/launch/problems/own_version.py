@@ -55,8 +55,9 @@ class OwnVersion(Stated):
 
         Of those that it only writes the contents are nobody's; of those that it reads first they are copied.
         """
-        given = dict(zip((one.name for one in self._table.inputs), self._of(inputs).filled(inputs), strict=True))
-        given = {name: _plain(one) for name, one in given.items()}
+        (workload,), tensors = self._table.workloads.values(), iter(inputs)
+        names = [one.name for one in self._table.inputs]
+        given = {one: _plain(workload.scalars[one]) if one in workload.scalars else next(tensors) for one in names}
         given |= {name: torch.empty_like(given[name]) for name in self._call.written}
         given |= {name: given[name].clone() for name in self._call.changed}
         found = _with_names(function, given)

@@ -73,6 +73,8 @@ def test_lines_that_importing_the_file_would_run_are_told() -> None:
     lines = SOURCE.decode().splitlines()
     found = reduced(SOURCE, "Function.apply", "a.py")
     assert "class Function" in found.source.decode()
+    kept = found.source.decode().splitlines()
+    assert kept == [lines[one - 1] for one in found.lines]
     assert [lines[first - 1] for first, _ in found.left_out] == ["x = torch.randn(8)", "print(entry(x))"]
 
 
