@@ -2,10 +2,10 @@
 
 Usage: python benchmarks/user_kernels.py FOLDER --out FILE [--seconds 55] [--only NAME]
 
-FOLDER holds the files that KERNELS names, as their projects publish them; they are fetched and never kept here. For each
-kernel: `kb init --call`, then `kb tune run` with what is left of the seconds. Then Triton's own autotuner chooses among
-the file's configurations on this device, and the file with that choice alone meets the file that the campaign ended
-with in one contest of records. FILE gets a line a kernel as soon as it is done: Triton's choice, the campaign's
+FOLDER holds the files that KERNELS names, as their projects publish them; they are fetched and never kept here.
+For each kernel: `kb init --call`, then `kb tune run` with what is left of the seconds. Then Triton's own autotuner
+chooses among the file's configurations on this device, and the file with that choice alone meets the file that the
+campaign ended with in one contest of records. FILE gets a line a kernel as soon as it is done: Triton's choice, the campaign's
 settings and gain, and the contest's ratio with its interval. A loss stands there like a gain.
 """
 
@@ -109,7 +109,7 @@ def run(name: str, files: Path, seconds: float) -> dict[str, Any]:
         state = Workspace.open(workspace).state()
         store = ObjectStore(workspace / "objects")
         rounds = [
-            (one.number, one.hypothesis.claim if one.hypothesis else "", one.decided.decision if one.decided else "open")
+            (one.number, one.hypothesis.claim if one.hypothesis else "", getattr(one.decided, "decision", "open"))
             for one in state.rounds
         ]
         line: dict[str, Any] = {"kernel": name, "call": call, "init_s": init_s, "took_s": took_s, "rounds": rounds}

@@ -41,9 +41,7 @@ class Values:
     origin: str
 
 
-def own_configurations(
-    source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None
-) -> tuple[Values, ...]:
+def own_configurations(source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None) -> tuple[Values, ...]:
     """Return the configurations that autotuned kernels of a file choose from, where there are several.
 
     Args:

@@ -28,9 +28,8 @@ def parse_config(text: str) -> dict[str, bool | int | float | str]:
     """Return what `config_text` wrote."""
     if text == "default":
         return {}
-    call = ast.parse(f"f({', '.join(_words(text))})", mode="eval").body
-    assert isinstance(call, ast.Call)
-    return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    pairs = (word.partition("=") for word in _words(text))
+    return {name: ast.literal_eval(value) for name, _, value in pairs}
 
 
 def _words(text: str) -> Iterator[str]:

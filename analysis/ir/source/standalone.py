@@ -1,4 +1,4 @@
-"""A Python file reduced to what one function of it reaches: imports, constants, functions, kernels, as they are written.
+"""A Python file reduced to what one function of it reaches: imports, constants, functions, kernels, as written.
 
 What a file runs when it is imported (tests, benchmarks, plots) is left out, and so is what nothing reaches.
 """

@@ -17,10 +17,10 @@ from kopt_kb.launch.candidate.job import Executor
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions
+from kopt_kb.tuning.own_space import OwnSpaceProposer
 from kopt_kb.tuning.policy import DEFAULT_POLICY, NeedsBound, Policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposer_sources import plan_of_packs, proposers_of_packs, steered
-from kopt_kb.tuning.own_space import OwnSpaceProposer
 from kopt_kb.tuning.proposers import KnobsProposer, PackagedProposer, VariantsProposer
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.state import WorkspaceState

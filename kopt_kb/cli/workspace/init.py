@@ -136,8 +136,7 @@ def run(args: argparse.Namespace) -> int:
         print_values(made, registry.wikis)
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
-        for line in taken(state, workspace.layout.kernel.read_bytes()) if task.source else ():
-            print(f"  {line}")
+        print("".join(f"  {line}\n" for line in taken(state, task.source)), end="")
         for row in state.unknown.values():
             print(f"  {row.key}: UNKNOWN, no source gives it")
         if any(row.placeholder is None for row in state.unknown.values()):

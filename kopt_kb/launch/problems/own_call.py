@@ -106,7 +106,8 @@ def problem_of_call(
     work = replace(_work(record, counted, storage), op=name, shape=shape)
     own = OwnProblem(
         source=SOURCE, file=file, form=form, reference=hashlib.sha256(text).hexdigest(), origin="recorded",
-        works=(work,), notes=_notes(record, counted, (*written, *changed), told), configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
+        works=(work,), notes=_notes(record, counted, (*written, *changed), told),
+        configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
         entry=call.function,
         results=len(written) + len(changed) if not _returns(record) else max(len(record.outputs), 1),
     )  # fmt: skip
@@ -220,7 +221,7 @@ def _results(
 
 
 def _loads_as_stores(ttir: str) -> str:
-    """Return IR in which what is loaded stands where stores do, so that what reads a parameter can be asked likewise."""
+    """Return IR in which loads are written as stores: what reads a parameter is asked like what writes one."""
     kept = [line for line in ttir.splitlines() if not re.search(r"\btt\.(descriptor_)?store\b", line)]
     return re.sub(r"\btt\.(descriptor_)?load\b", r"tt.\1store", "\n".join(kept))
 

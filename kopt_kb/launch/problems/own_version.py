@@ -110,7 +110,7 @@ def _with_names(function: Callable[..., Any], given: Mapping[str, Any]) -> objec
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
         kind: Any = owner
-        names = [one for one in inspect.signature(kind.forward).parameters.values() if one.name not in {"ctx"}]
+        names = [one for one in inspect.signature(kind.forward).parameters.values() if one.name != "ctx"]
         places = [given.get(one.name, one.default) for one in names]
         while places and places[-1] is inspect.Parameter.empty:
             places.pop()

@@ -9,7 +9,7 @@ import pytest
 from kopt_kb.analysis.ir.source.settings import config_text, parse_config, settings_of, with_settings
 from kopt_kb.base.errors import BadInput
 
-TUNED = b'''import triton
+TUNED = b"""import triton
 import triton.language as tl
 
 @triton.autotune(configs=made(), key=["n"])
@@ -21,8 +21,8 @@ def run(x):
     kernel[(1,)](x, 5)
 
 def zero(): "pre_hook"
-'''
-PLAIN = b'''import triton
+"""
+PLAIN = b"""import triton
 import triton.language as tl
 
 @triton.jit
@@ -33,7 +33,7 @@ def run(x):
     kernel[(1,)](
         x, 5, BLOCK=64,
     )
-'''
+"""
 
 
 def test_a_configuration_is_one_line_and_back() -> None:

@@ -62,7 +62,9 @@ def test_of_several_launches_none_is_changed() -> None:
 
 def test_configurations_are_read_where_they_are_literal() -> None:
     """With the name that the file has for a configuration, and the first one's hook."""
-    marks = '@autotune([Config({"BLOCK": 64}, 8, num_stages=2, pre_hook=zero), Config(kwargs={"BLOCK": 32})], key=["n"])\n'
+    marks = (
+        '@autotune([Config({"BLOCK": 64}, 8, num_stages=2, pre_hook=zero), Config(kwargs={"BLOCK": 32})], key=["n"])\n'
+    )
     launcher = "def run(x):\n    wrap(kernel)[(1,)](x, 5)\n"
     found = tunables_of((HEAD + marks + KERNEL.lstrip() + launcher).encode())["kernel"]
     assert found.own == ({"BLOCK": 64, "num_warps": 8, "num_stages": 2}, {"BLOCK": 32})
@@ -74,7 +76,13 @@ def test_configurations_are_read_where_they_are_literal() -> None:
 
 @pytest.mark.parametrize(
     "configs",
-    ["made()", "[Config({'BLOCK': b}) for b in (1, 2)]", "[Config({'BLOCK': n})]", "[1]", "[Config({'BLOCK': (1, 2)})]"],
+    [
+        "made()",
+        "[Config({'BLOCK': b}) for b in (1, 2)]",
+        "[Config({'BLOCK': n})]",
+        "[1]",
+        "[Config({'BLOCK': (1, 2)})]",
+    ],
     ids=["function", "loop", "name", "number", "tuple"],
 )
 def test_computed_configurations_are_known_to_a_run_alone(configs: str) -> None:

@@ -11,13 +11,13 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.compile.loader import load_module
-from kopt_kb.launch.problems.called import CalledTable
-from kopt_kb.launch.problems.capsule import reference_file
-from kopt_kb.launch.problems.own_version import OwnVersion, first_fitting
-from kopt_kb.problem.table import ProblemTable, StatedTensor, Workload
-from kopt_kb.problem.tolerances import tolerance_of
+from kopt_kb.base.errors import BadInput  # noqa: E402
+from kopt_kb.launch.compile.loader import load_module  # noqa: E402
+from kopt_kb.launch.problems.called import CalledTable  # noqa: E402
+from kopt_kb.launch.problems.capsule import reference_file  # noqa: E402
+from kopt_kb.launch.problems.own_version import OwnVersion, first_fitting  # noqa: E402
+from kopt_kb.problem.table import ProblemTable, StatedTensor, Workload  # noqa: E402
+from kopt_kb.problem.tolerances import tolerance_of  # noqa: E402
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
