@@ -5,8 +5,8 @@ Usage: python benchmarks/user_kernels.py FOLDER --out FILE [--seconds 55] [--onl
 FOLDER holds the files that KERNELS names, as their projects publish them; they are fetched and never kept here.
 For each kernel: `kb init --call`, then `kb tune run` with what is left of the seconds. Then Triton's own autotuner
 chooses among the file's configurations on this device, and the file with that choice alone meets the file that the
-campaign ended with in one contest of records. FILE gets a line a kernel as soon as it is done: Triton's choice, the campaign's
-settings and gain, and the contest's ratio with its interval. A loss stands there like a gain.
+campaign ended with in one contest of records. FILE gets a line a kernel as soon as it is done: Triton's choice, the
+campaign's settings and rounds, and the contest's ratio with its interval. A loss stands there like a gain.
 """
 
 from __future__ import annotations

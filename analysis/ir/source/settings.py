@@ -42,13 +42,23 @@ def _words(text: str) -> Iterator[str]:
             held = ""
 
 
-def settings_of(source: bytes) -> dict[str, object]:
-    """Return what a file says now, of several configurations the first: `kernel.NAME` → value, the named ones alone."""
+def settings_of(source: bytes, laid: Mapping[str, object] | None = None) -> dict[str, object]:
+    """Return what a file says now, of several configurations the first: `kernel.NAME` → value, the named ones alone.
+
+    `laid` are settings in whose place the file's own do not count, as `with_settings` writes them.
+    """
     found: dict[str, object] = {}
     for kernel in tunables_of(source).values():
         first = kernel.own[0] if kernel.own and kernel.configs is not None else {}
         found |= {f"{kernel.name}.{name}": value for name, value in first.items()}
         found |= {f"{kernel.name}.{one.name}": one.value for one in kernel.knobs if one.value is not None}
+    for word, value in (laid or {}).items():
+        kernel_name, _, name = word.rpartition(".")
+        if name == CONFIG:
+            whole = parse_config(str(value))
+            found |= {f"{kernel_name}.{one}": other for one, other in whole.items()}
+        elif value is not None:
+            found[word] = value
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from kopt_kb.analysis.frameworks import aliases, dotted_name, frameworks, marks_of
@@ -93,7 +94,8 @@ class TunableKernel:
     knobs: tuple[Knob, ...]
 
 
-def tunables_of(source: bytes) -> dict[str, TunableKernel]:
+@lru_cache(maxsize=64)
+def tunables_of(source: bytes) -> Mapping[str, TunableKernel]:
     """Return the kernels that a Triton file launches, by name; none for what is no such file."""
     try:
         tree = ast.parse(source)
@@ -316,7 +318,7 @@ def _assigned(function: ast.FunctionDef, name: str) -> list[ast.expr] | None:
     found: list[ast.expr] = []
     for one in ast.walk(function):
         if isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in _targets(one):
-            found.append(one.value if isinstance(one, ast.Assign) and one.value else ast.Name(name))
+            found.append(one.value if isinstance(one, ast.Assign) else ast.Name(name))
         elif isinstance(one, ast.For | ast.NamedExpr) and _names(one.target, name):
             found.append(ast.Name(name))
     return found or None

@@ -92,8 +92,10 @@ def _lines_of_the_file(part: Reduced, demo: Path) -> Iterator[None]:
         yield
     except KoptError as error:
         name, _, line = error.where.rpartition(":")
-        known = line.isdigit() and 0 < int(line) <= len(part.lines) and Path(name).name == demo.name
-        raise (error.restated(where=f"{demo}:{part.lines[int(line) - 1]}") if known else error) from error
+        if Path(name).name != demo.name:
+            raise
+        is_kept = line.isdigit() and 0 < int(line) <= len(part.lines)
+        raise error.restated(where=f"{demo}:{part.lines[int(line) - 1] if is_kept else line}") from error
 
 
 def taken(state: WorkspaceState, source: bytes) -> list[str]:

@@ -15,7 +15,7 @@ from kopt_kb.analysis.ir.triton.model import IrError
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import parse, read
 from kopt_kb.launch.counts.counting import CountedKernel, count_compilation, work_of
-from kopt_kb.launch.judge.makers import make_record
+from kopt_kb.launch.judge.makers import Makers, make_records
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.problems.called import CalledTable
 from kopt_kb.launch.problems.capsule import problem_name, reference_file
@@ -67,7 +67,12 @@ class CallGiven:
 
 
 def problem_of_call(
-    source: bytes, file: str, call: CallGiven, device: RecordTarget, tolerance: Tolerance | None = None
+    source: bytes,
+    file: str,
+    call: CallGiven,
+    device: RecordTarget,
+    tolerance: Tolerance | None = None,
+    makers: Makers | None = None,
 ) -> StatedProblem:
     """Return the problem that a call makes of a launcher's file: the version given is its reference.
 
@@ -77,6 +82,7 @@ def problem_of_call(
         call: The call.
         device: For what it is recorded.
         tolerance: Limits that the user gives; None: of the widest rounding among its types.
+        makers: Warm ones; None: new ones, for this call alone.
 
     Raises:
         BadInput: The call can't be made of these arguments, or nothing is launched.
@@ -86,11 +92,14 @@ def problem_of_call(
     if not call.tensors:
         fix = "give tensors by their layout, such as fp16[1024,4096]"
         raise BadInput("the call has no tensor", where=f"--call {call.function}", fix=fix, code="KB102")
-    record, told = _recorded(source, file, call, device)
+    record, told = _recorded(source, file, call, device, makers)
     counted = _counted(told)
     storage = _storage(call)
     limits = tolerance or _limits(storage, record)
     written, changed = _results(record, told, counted, call)
+    if not _returns(record) and not written and not changed:
+        fix = "give a function that returns a tensor, or writes one of its arguments"
+        raise BadInput(f"{call.function} leaves no result", where=file, fix=fix, code="KB447")
     named = problem_name(call.function.rpartition(".apply")[0] or call.function)
     name = f"{named}_call" if named in OPS else named
     first = next(iter(call.tensors.values()))
@@ -109,18 +118,20 @@ def problem_of_call(
         works=(work,), notes=_notes(record, counted, (*written, *changed), told),
         configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
         entry=call.function,
-        results=len(written) + len(changed) if not _returns(record) else max(len(record.outputs), 1),
+        results=max(len(record.outputs) if _returns(record) else len(written) + len(changed), 1),
     )  # fmt: skip
     return StatedProblem(Problem.of_own(name, own, storage, limits), text)
 
 
-def _recorded(source: bytes, file: str, call: CallGiven, device: RecordTarget) -> tuple[LaunchRecord, Statics]:
+def _recorded(
+    source: bytes, file: str, call: CallGiven, device: RecordTarget, makers: Makers | None
+) -> tuple[LaunchRecord, Statics]:
     with owned_folder("kb-call-") as folder:
         path = folder / Path(file).name
         path.write_bytes(source)
         what = CallRequest(f"{path}:{call.function}", dict(call.arguments))  # type: ignore[arg-type] # what a call takes
         request = MakerRequest(what, device.target, device.device, device.facts, "", statics=True)
-        record = make_record(request, folder / "record")
+        record = make_records([(request, folder / "record")], makers)[0].stored()
         statics = folder / "record" / STATICS
         told = read(Statics, parse(statics.read_bytes(), where=STATICS), where=STATICS)
     if record.not_replayable and not _only_values(record.not_replayable):
@@ -177,7 +188,7 @@ def _workload(call: CallGiven) -> Workload:
             scalars[name] = list(one) if isinstance(one, tuple) else one
         elif one.values is not None:
             held[name] = _held(name, one)
-    return Workload(scalars, held)  # type: ignore[arg-type] # what JSON has
+    return Workload(scalars, held)
 
 
 def _held(name: str, one: TensorArgument) -> RecordedTensor:

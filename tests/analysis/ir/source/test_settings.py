@@ -51,6 +51,10 @@ def test_an_autotuner_is_left_with_one_configuration() -> None:
     assert settings_of(twice) == {"kernel.BLOCK": 128, "kernel.num_warps": 8, "kernel.maxnreg": 96}
     assert twice.count(b"pre_hook=") == 1
     ast.parse(twice)
+    assert settings_of(once, {"kernel.BLOCK": 128, "kernel.maxnreg": 96, "kernel.num_warps": None}) == settings_of(
+        twice
+    )
+    assert settings_of(TUNED, {"kernel.config": "BLOCK=64 num_warps=8"}) == settings_of(once)
 
 
 def test_a_launch_gets_literals_and_keywords() -> None:
