@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kopt_kb.launch.candidate.job import Job, Request
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor, _time_s
 from kopt_kb.launch.candidate.source_config import with_chosen, with_configs

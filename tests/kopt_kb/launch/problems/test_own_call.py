@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from kopt_kb.base.errors import KoptError  # noqa: E402
-from kopt_kb.launch.judge.makers import Makers  # noqa: E402
-from kopt_kb.launch.judge.shelf import RecordTarget  # noqa: E402
-from kopt_kb.launch.problems.described import StatedProblem  # noqa: E402
-from kopt_kb.launch.problems.own_call import CallGiven, problem_of_call  # noqa: E402
-from kopt_kb.launch.record.request import TensorArgument  # noqa: E402
+from kopt_kb.base.errors import KoptError
+from kopt_kb.launch.judge.makers import Makers
+from kopt_kb.launch.judge.shelf import RecordTarget
+from kopt_kb.launch.problems.described import StatedProblem
+from kopt_kb.launch.problems.own_call import CallGiven, problem_of_call
+from kopt_kb.launch.record.request import TensorArgument
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
