@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from kopt_kb.analysis.ir.source.settings import CONFIG, config_text
 from kopt_kb.analysis.ir.source.tunables import OPTIONS, Role, Setting, TunableKernel, tunables_of
@@ -65,10 +66,10 @@ def neighbours(
 
     Args:
         source: The file.
-        extents: Of the problem, which no block need exceed by more than the next power of two.
+        extents: Of the problem, whose elements no block need exceed by more than the next power of two.
         computed: Kernel that a run launched → its configurations as the run found them; empty: nobody ran it.
     """
-    most = min(_MOST_BLOCK, 1 << (max((*extents, 1)) - 1).bit_length())
+    most = min(_MOST_BLOCK, 1 << (prod(extents) - 1).bit_length())
     found = []
     for kernel in _launched(source, computed):
         held = [one for one in _held(kernel, computed or {}) if one.role != "registers"]

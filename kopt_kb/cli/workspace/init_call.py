@@ -57,14 +57,14 @@ def task_of_call(
     if (other := in_other_language(source, demo)) is not None:
         raise other
     part = reduced(source, function, str(demo))
-    call = call_given(function, words, part.source, str(demo))
-    framework = args.framework or framework_of(str(demo), part.source)
-    if not framework:
-        what = f"{function} reaches no kernel of a language that is known by its decorators"
-        raise BadInput(what, where=str(demo), fix="say it with --framework", code="KB102")
     with _lines_of_the_file(part, demo):
-        task = _recorded(args, registry, demo, part, call, placeholders, tolerance)
-        task = replace(task, framework=framework)
+        call = call_given(function, words, part.source, str(demo))
+        framework = args.framework or framework_of(str(demo), part.source)
+        if not framework:
+            what = f"{function} reaches no kernel of a language that is known by its decorators"
+            line = _parameters(function, part.source)[2]
+            raise BadInput(what, where=f"{demo}:{line}", fix="say it with --framework", code="KB102")
+        task = replace(_recorded(args, registry, demo, part, call, placeholders, tolerance), framework=framework)
         admit(task, registry)
     return task
 

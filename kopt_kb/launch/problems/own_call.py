@@ -7,6 +7,7 @@ import hashlib
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -15,7 +16,7 @@ from kopt_kb.analysis.ir.triton.model import IrError
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.wire import parse, read
 from kopt_kb.launch.counts.counting import CountedKernel, count_compilation, work_of
-from kopt_kb.launch.judge.makers import Makers, make_records
+from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.problems.called import CalledTable
 from kopt_kb.launch.problems.capsule import problem_name, reference_file
@@ -43,6 +44,8 @@ SOURCE = "call"
 Range = tuple[int, int]
 """Least value of an integer tensor, and what its values stay below."""
 
+_CALL_S = 60.0
+"""Seconds that one call may take to be recorded: a launcher that never ends is refused."""
 _STRUCT = {"int64": "q", "int32": "i", "int16": "h", "int8": "b", "uint8": "B", "bool": "?"}
 
 
@@ -131,7 +134,8 @@ def _recorded(
         path.write_bytes(source)
         what = CallRequest(f"{path}:{call.function}", dict(call.arguments))  # type: ignore[arg-type] # what a call takes
         request = MakerRequest(what, device.target, device.device, device.facts, "", statics=True)
-        record = make_records([(request, folder / "record")], makers)[0].stored()
+        with nullcontext(makers) if makers is not None else Makers(1, wall_s=_CALL_S) as some:
+            record = some.make(request, folder / "record").stored()
         statics = folder / "record" / STATICS
         told = read(Statics, parse(statics.read_bytes(), where=STATICS), where=STATICS)
     if record.not_replayable and not _only_values(record.not_replayable):

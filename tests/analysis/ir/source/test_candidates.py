@@ -38,8 +38,8 @@ def test_several_configurations_of_its_own_come_as_one_choice() -> None:
 
 
 def test_neighbours_follow_what_a_value_means() -> None:
-    """Blocks double and halve below the problem's extents, stages and groups have steps of their own."""
-    found = {one.name: one.values for one in neighbours(source(more=", 64, 4, True, num_warps=8"), (100, 60))}
+    """Blocks double and halve below the problem's elements, stages and groups have steps of their own."""
+    found = {one.name: one.values for one in neighbours(source(more=", 64, 4, True, num_warps=8"), (10, 11))}
     assert found == {
         "kernel.BLOCK": (32, 64, 128), "kernel.GROUP_M": (1, 2, 4, 8, 16), "kernel.num_warps": (4, 8, 16),
         "kernel.num_stages": (2, 3, 4),
