@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kopt_kb.analysis.ir.source.candidates import Values, neighbours, own_configurations, register_limits
+from kopt_kb.analysis.ir.source.candidates import SettingValues, neighbours, own_configurations, register_limits
 from kopt_kb.analysis.ir.source.tunables import Setting
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.tuning.proposals import Proposal, ProposerView
@@ -18,7 +18,7 @@ from kopt_kb.tuning.proposers import declared_of
 __all__ = ["OwnSpaceProposer", "listed", "own_spaces"]
 
 _SHOWN, _SHOWN_WHOLE = 8, 3
-"""Values of a setting that are listed, and whole configurations."""
+"""SettingValues of a setting that are listed, and whole configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class OwnSpaceProposer:
 
 def own_spaces(
     source: bytes, shape: Shape, configurations: Mapping[str, Sequence[Setting]]
-) -> tuple[tuple[str, tuple[Values, ...]], ...]:
+) -> tuple[tuple[str, tuple[SettingValues, ...]], ...]:
     """Return what a file's own text leaves to choose, in the order in which it is searched: name and values.
 
     Args:
@@ -66,25 +66,25 @@ def own_spaces(
     )
 
 
-def _claim(what: str, space: Sequence[Values]) -> str:
+def _claim(what: str, space: Sequence[SettingValues]) -> str:
     size = math.prod(len(one.values) for one in space)
     chosen = [_range(one) for one in space if len(one.values) > 1]
     return f"search {size} configurations, {what}: {', '.join(chosen)}"
 
 
-def _range(values: Values) -> str:
+def _range(values: SettingValues) -> str:
     """Return a setting with the ends of its values, so that a search from elsewhere is another claim."""
     whole = [one for one in values.values if isinstance(one, int)]
     ends = f" {min(whole)}-{max(whole)}" if whole else ""
     return f"{values.name}{ends}"
 
 
-def listed(space: Sequence[Values]) -> list[str]:
+def listed(space: Sequence[SettingValues]) -> list[str]:
     """Return a space as lines: each setting of several values, those, and where they come from."""
     return [f"{one.name} {_values(one)}: {one.origin}" for one in space if len(one.values) > 1]
 
 
-def _values(one: Values) -> str:
+def _values(one: SettingValues) -> str:
     shown = _SHOWN_WHOLE if any(isinstance(value, str) for value in one.values) else _SHOWN
     words = [str(value) for value in one.values]
     more = f", and {len(words) - shown} more" if len(words) > shown else ""

@@ -14,7 +14,7 @@ from math import prod
 from kopt_kb.analysis.ir.source.settings import CONFIG, config_text
 from kopt_kb.analysis.ir.source.tunables import OPTIONS, Role, Setting, TunableKernel, tunables_of
 
-__all__ = ["Values", "neighbours", "own_configurations", "register_limits"]
+__all__ = ["SettingValues", "neighbours", "own_configurations", "register_limits"]
 
 _WARPS, _STAGES = 4, 3
 """What Triton takes where nobody says."""
@@ -28,7 +28,7 @@ _FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class SettingValues:
     """What one setting may be.
 
     Attributes:
@@ -42,7 +42,9 @@ class Values:
     origin: str
 
 
-def own_configurations(source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None) -> tuple[Values, ...]:
+def own_configurations(
+    source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None
+) -> tuple[SettingValues, ...]:
     """Return the configurations that autotuned kernels of a file choose from, where there are several.
 
     Args:
@@ -55,13 +57,13 @@ def own_configurations(source: bytes, computed: Mapping[str, Sequence[Setting]] 
         texts = tuple(dict.fromkeys(map(config_text, own)))
         if kernel.configs is not None and len(texts) > 1:
             origin = f"{len(texts)} configurations of its own @autotune, line {kernel.configs.line}"
-            found.append(Values(f"{kernel.name}.{CONFIG}", texts, origin))
+            found.append(SettingValues(f"{kernel.name}.{CONFIG}", texts, origin))
     return tuple(found)
 
 
 def neighbours(
     source: bytes, extents: Sequence[int], computed: Mapping[str, Sequence[Setting]] | None = None
-) -> tuple[Values, ...]:
+) -> tuple[SettingValues, ...]:
     """Return the values beside those that a file has; of several configurations beside the first.
 
     Args:
@@ -78,11 +80,13 @@ def neighbours(
             values = tuple(_beside(one, far, most, _least(kernel)))
             # What only a run knows has to be written whole.
             if len(values) > 1 or kernel.own is None:
-                found.append(Values(f"{kernel.name}.{one.name}", values, one.origin))
+                found.append(SettingValues(f"{kernel.name}.{one.name}", values, one.origin))
     return tuple(found) if any(len(one.values) > 1 for one in found) else ()
 
 
-def register_limits(source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None) -> tuple[Values, ...]:
+def register_limits(
+    source: bytes, computed: Mapping[str, Sequence[Setting]] | None = None
+) -> tuple[SettingValues, ...]:
     """Return limits of registers a thread, with the warps beside, for kernels of one configuration that set none."""
     found = []
     for kernel in _launched(source, computed):
@@ -90,10 +94,12 @@ def register_limits(source: bytes, computed: Mapping[str, Sequence[Setting]] | N
             continue
         held = {one.name: one for one in _held(kernel, {})}
         if "maxnreg" in held and held["maxnreg"].value is None:
-            found.append(Values(f"{kernel.name}.maxnreg", _REGISTERS, "registers a thread may have, fewer than chosen"))
+            found.append(
+                SettingValues(f"{kernel.name}.maxnreg", _REGISTERS, "registers a thread may have, fewer than chosen")
+            )
             if "num_warps" in held:
                 warps = held["num_warps"]
-                found.append(Values(f"{kernel.name}.num_warps", tuple(_beside(warps, 1, 0, 0)), warps.origin))
+                found.append(SettingValues(f"{kernel.name}.num_warps", tuple(_beside(warps, 1, 0, 0)), warps.origin))
     return tuple(found)
 
 

@@ -22,7 +22,7 @@ from kopt_kb.cli.kit.named_kernel import kernel_file
 from kopt_kb.cli.kit.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.kit.pack_arguments import add_of_packs, given_of_packs
 from kopt_kb.cli.kit.problem_arguments import add_problem
-from kopt_kb.cli.workspace.init_call import taken, task_of_call
+from kopt_kb.cli.workspace.init_call import add_call, taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
 from kopt_kb.cli.workspace.init_project import task_of_project
@@ -53,11 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=kernel_file,
         help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
-    parser.add_argument(
-        "--call", metavar="TEXT",
-        help='a call of the kernel demo\'s launcher, "softmax(fp16[1024,4096], axis=-1)": operation, shapes, types and '
-        "tolerance are taken from it (docs/how-to/tune_your_kernel.md)",
-    )  # fmt: skip
+    add_call(parser)
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")

@@ -29,9 +29,19 @@ from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.task import Task, read_demo
 
-__all__ = ["call_given", "parts_of", "taken", "task_of_call"]
+__all__ = ["add_call", "call_given", "parts_of", "taken", "task_of_call"]
 
 _FORM = 'such as --call "softmax(fp16[1024,4096], axis=-1)"'
+
+
+def add_call(parser: argparse.ArgumentParser) -> None:
+    """Declare --call."""
+    parser.add_argument(
+        "--call",
+        metavar="TEXT",
+        help='a call of the kernel demo\'s launcher, "softmax(fp16[1024,4096], axis=-1)": operation, shapes, types and '
+        "tolerance are taken from it (docs/how-to/tune_your_kernel.md)",
+    )
 
 
 def task_of_call(

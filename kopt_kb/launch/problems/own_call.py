@@ -30,7 +30,7 @@ from kopt_kb.problem.dtypes import DTYPES, Engine, Format, dtype_of, format_of
 from kopt_kb.problem.ops import OPS
 from kopt_kb.problem.own import OwnProblem
 from kopt_kb.problem.problem import Problem
-from kopt_kb.problem.shapes import format_shape
+from kopt_kb.problem.shapes import format_shape, parse_shape
 from kopt_kb.problem.table import ProblemTable, RecordedTensor, StatedTensor, Workload
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work
@@ -103,27 +103,30 @@ def problem_of_call(
     if not _returns(record) and not written and not changed:
         fix = "give a function that returns a tensor, or writes one of its arguments"
         raise BadInput(f"{call.function} leaves no result", where=file, fix=fix, code="KB447")
-    named = problem_name(call.function.rpartition(".apply")[0] or call.function)
-    name = f"{named}_call" if named in OPS else named
-    first = next(iter(call.tensors.values()))
-    shape = first.shape or (1,)
-    form = "x".join(f"D{number}" for number in range(len(shape)))
-    table = ProblemTable(
-        name, tuple(form.split("x")), {}, tuple(_stated(one, call) for one in call.arguments), (),
-        {format_shape(shape): _workload(call)}, storage, call.function.partition(".")[0], entry=call.function,
-    )  # fmt: skip
-    given = CalledTable(table, written, changed, returns=_returns(record))
+    given = CalledTable(_table(call, storage), written, changed, returns=_returns(record))
+    name, form, shape = given.table.name, given.table.form, parse_shape(next(iter(given.table.workloads)))
     said = {"problem": f"{call.function} of {file}: the version given is the reference"}
     text = reference_file(source.decode(), "own_version.OwnVersion", given.to_json(), limits, said)
     work = replace(_work(record, counted, storage), op=name, shape=shape)
     own = OwnProblem(
-        source=SOURCE, file=file, form=form, reference=hashlib.sha256(text).hexdigest(), origin="recorded",
+        source=SOURCE, file=file, form="x".join(form), reference=hashlib.sha256(text).hexdigest(), origin="recorded",
         works=(work,), notes=_notes(record, counted, (*written, *changed), told),
         configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
         entry=call.function,
         results=max(len(record.outputs) if _returns(record) else len(written) + len(changed), 1),
     )  # fmt: skip
     return StatedProblem(Problem.of_own(name, own, storage, limits), text)
+
+
+def _table(call: CallGiven, storage: str) -> ProblemTable:
+    """Return the arguments of a call; the problem's shape is that of the first tensor."""
+    named = problem_name(call.function.rpartition(".apply")[0] or call.function)
+    shape = next(iter(call.tensors.values())).shape or (1,)
+    return ProblemTable(
+        f"{named}_call" if named in OPS else named, tuple(f"D{number}" for number in range(len(shape))), {},
+        tuple(_stated(one, call) for one in call.arguments), (), {format_shape(shape): _workload(call)}, storage,
+        call.function.partition(".")[0], entry=call.function,
+    )  # fmt: skip
 
 
 def _recorded(

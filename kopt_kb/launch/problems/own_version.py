@@ -24,6 +24,7 @@ from kopt_kb.launch.compile.loader import imported
 from kopt_kb.launch.problems.adapted import tensors_of
 from kopt_kb.launch.problems.called import CalledTable
 from kopt_kb.launch.problems.stated import Stated
+from kopt_kb.launch.record.model import Keywords
 from kopt_kb.problem.shapes import Shape, parse_shape
 
 __all__ = ["OwnVersion", "first_fitting"]
@@ -105,7 +106,7 @@ def _of(file: Mapping[str, object], entry: str, where: str) -> Callable[..., Any
     return found  # type: ignore[no-any-return] # an attribute of whatever stands there
 
 
-def _with_names(function: Callable[..., Any], given: Mapping[str, Any]) -> object:
+def _with_names(function: Callable[..., Any], given: Keywords) -> object:
     """Call a function by its parameters' names; `apply` of an autograd function takes places alone."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
@@ -133,16 +134,17 @@ def first_fitting() -> Iterator[None]:
 
     While launches are recorded the recorder chooses, by the same rule.
     """
-    from triton.runtime.autotuner import Autotuner  # this file also describes calls where there is no Triton
+    from triton.runtime.autotuner import Autotuner, OutOfResources  # where there is no Triton, calls are described too
+
+    def run(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+        return _run_first(tuner, args, kwargs, OutOfResources)
 
     is_plain = str(Autotuner.run.__module__).startswith("triton.")
-    with mock.patch.object(Autotuner, "run", _run_first) if is_plain else nullcontext():
+    with mock.patch.object(Autotuner, "run", run) if is_plain else nullcontext():
         yield
 
 
-def _run_first(tuner: Any, *args: Any, **kwargs: Any) -> Any:
-    from triton.runtime.errors import OutOfResources
-
+def _run_first(tuner: Any, args: Sequence[Any], kwargs: Keywords, too_much: type[Exception]) -> Any:
     refused: Exception | None = None
     for config in _kept(tuner, args, kwargs):
         tuner.best_config = config
@@ -150,12 +152,12 @@ def _run_first(tuner: Any, *args: Any, **kwargs: Any) -> Any:
             config.pre_hook({**dict(zip(tuner.arg_names, args, strict=False)), **kwargs, **config.all_kwargs()})
         try:
             return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
-        except OutOfResources as error:
+        except too_much as error:
             refused = refused or error
     raise refused or RuntimeError("the kernel prunes all of its configurations")
 
 
-def _kept(tuner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+def _kept(tuner: Any, args: Sequence[Any], kwargs: Keywords) -> Iterator[Any]:
     """Yield the configurations that the kernel's own rule leaves, all of them where it leaves none."""
     rule = getattr(tuner, "early_config_prune", None)
     tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
