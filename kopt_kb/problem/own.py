@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,8 +13,9 @@ from kopt_kb.problem.work import Work
 
 __all__ = ["OwnProblem", "WorkOrigin"]
 
-WorkOrigin = Literal["declared", "counted"]
-"""Work is what the problem file's formulas say, or what torch's dispatcher saw the reference do."""
+WorkOrigin = Literal["declared", "counted", "recorded"]
+"""Work is what the problem file's formulas say, what torch's dispatcher saw the reference do, or what the IR of the
+launches of the version given does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,15 @@ class OwnProblem(Wire):
         workloads: Names that the source has for the shapes, in order; empty where it has none.
         notes: What could not be derived, and what was decided instead.
         results: How many tensors the reference returns.
+        entry: Function of a candidate that is called; None: one of a usual name.
+        configurations: Kernel that the version given launches → what each of its own autotune configurations sets, as
+            a run made them; None: nobody ran it.
     """
 
-    WIRE: ClassVar = ("source", "file", "form", "reference", "origin", "works", "workloads", "notes", "results")
+    WIRE: ClassVar = (
+        "source", "file", "form", "reference", "origin", "works", "workloads", "notes", "results", "entry?",
+        "configurations?",
+    )  # fmt: skip
     source: str
     file: str
     form: str
@@ -42,6 +50,8 @@ class OwnProblem(Wire):
     workloads: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     results: int = 1
+    entry: str | None = None
+    configurations: Mapping[str, tuple[Mapping[str, bool | int | float | str], ...]] | None = None
 
     def work(self, shape: Shape) -> Work:
         """Return the work on one of the problem's shapes.

@@ -10,11 +10,12 @@ from kopt_kb.doors.language import plain_name
 from kopt_kb.doors.languages import language_named, languages
 from kopt_kb.doors.table import needed_pack
 from kopt_kb.launch.kernel.declared import kernel_name
+from kopt_kb.launch.kernel.other_language import in_other_language
 from kopt_kb.launch.problems.find import source_of
 from kopt_kb.tuning.lint import lint_source
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.route import LOGIC, choose_route
-from kopt_kb.workspace.task import Task, read_demo
+from kopt_kb.workspace.task import Task
 
 __all__ = ["admit"]
 
@@ -30,7 +31,7 @@ def admit(task: Task, registry: Registry) -> None:
     demo = task.kernel_demo
     if demo is None or task.project is not None:
         return
-    source = read_demo(demo)
+    source = task.demo()
     if demo.suffix == ".toml" or source[:4] == b"\x7fELF":
         fix = (
             "name the .cu or .py that the header stands in; machine code is checked and timed by kb record, kb verify "
@@ -43,7 +44,14 @@ def admit(task: Task, registry: Registry) -> None:
     if kernel_name(source) == "kernel.cu" and framework_named(task.framework) is not None:
         what = f"is CUDA C++, and --framework is {task.framework}, whose kernels are Python"
         raise BadInput(what, where=f"{demo}:1", fix="give --framework CUDA, or HIP for a product of AMD", code="KB319")
-    findings = lint_source(source, framework=task.framework, foreign=task.problem.own is not None)
+    named = framework_named(task.framework)
+    if named is not None and named.start == "subscript":
+        other = in_other_language(source, demo, task.framework)
+        if other is not None:
+            raise other
+    own = task.problem.own
+    entry = (own.entry or "") if own is not None else ""
+    findings = lint_source(source, framework=task.framework, foreign=own is not None, entry=entry)
     if findings:
         first = findings[0]
         raise BadInput(first.what, where=f"{demo}:{first.line}", fix=_way_out(source, demo), code="KB319")

@@ -88,7 +88,8 @@ def _lint(context: GateContext) -> _Judged:
 def lint_kernel(source: bytes, workspace: WorkspaceState, framework: str) -> GateResult:
     """Return the lint gate's word on a kernel file."""
     problem = workspace.problem
-    found = lint_source(source, framework=framework, foreign=problem.own is not None)
+    entry = (problem.own.entry or "") if problem.own is not None else ""
+    found = lint_source(source, framework=framework, foreign=problem.own is not None, entry=entry)
     others = clashes(source, problem.op, dict(problem.options)) if problem.own is None else []
     findings = [*found, *(LintFinding(one.line, one.what) for one in others)]
     if findings:

@@ -81,7 +81,7 @@ class LintedFile(Wire):
 
 
 def lint_source(
-    source: bytes, *, standalone: bool = True, framework: str = "", foreign: bool = False
+    source: bytes, *, standalone: bool = True, framework: str = "", foreign: bool = False, entry: str = ""
 ) -> tuple[LintFinding, ...]:
     """Return what is wrong with a kernel file, by line; the file is parsed and never run.
 
@@ -93,6 +93,7 @@ def lint_source(
             not judged; empty: any that can.
         foreign: Whether it is a candidate of a problem outside the list: it may be a class that builds layers for
             their weights, and is called by other names than `launch`.
+        entry: Function that it is called by; empty: one of a usual name.
     """
     if has_header("", source):
         return _of_header(source, framework)
@@ -108,7 +109,8 @@ def lint_source(
     for node in _timed(tree, kernels | ({"__init__"} if foreign else set())):
         findings.update(_node(node, names))
     findings.update(_dead(tree, kernels))
-    if standalone and (lacks := _lacks_kernel(source, framework, FOREIGN_ENTRIES if foreign else ("launch",))):
+    entries = (entry.partition(".")[0],) if entry else FOREIGN_ENTRIES if foreign else ("launch",)
+    if standalone and (lacks := _lacks_kernel(source, framework, entries)):
         findings.add(LintFinding(1, lacks))
     return tuple(sorted(findings, key=lambda finding: (finding.line, finding.what)))
 

@@ -192,6 +192,7 @@ class ProposerView:
         known: Verdict, gaps, counts, roofs, limits, categories and pages.
         step: Of a plan: the recommendation that the hypothesis is for; empty without a plan.
         options: Options of the operation that are judged and counted; a candidate computes these.
+        configurations: Launched kernel → what each of its own configurations sets, where a run made them.
     """
 
     op: str
@@ -212,6 +213,7 @@ class ProposerView:
     known: ProposerKnowledge = field(default_factory=ProposerKnowledge)
     step: str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
+    configurations: Mapping[str, Sequence[Mapping[str, bool | int | float | str]]] = field(default_factory=dict)
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -296,6 +298,7 @@ def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = fro
         framework=state.task.framework,
         stage="implement" if state.route == "pytorch" and state.baseline is None else "optimize",
         tips=state.tips.text if state.tips is not None else "",
+        configurations=(state.problem.own.configurations or {}) if state.problem.own is not None else {},
     )
 
 

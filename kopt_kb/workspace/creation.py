@@ -23,7 +23,7 @@ from kopt_kb.workspace.kernel_test import KERNEL_TEST, TEST_KERNEL
 from kopt_kb.workspace.layout import Layout, create_workspace
 from kopt_kb.workspace.registration import TimeBounds, rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import RecordedProject, RecordedTask, Route, choose_route
-from kopt_kb.workspace.task import Task, read_demo
+from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.views.readme import new_readme
 from kopt_kb.workspace.views.words import EDITION, unknown_words
 
@@ -42,7 +42,7 @@ def create(parent: Path, name: str, task: Task, registry: Registry) -> Layout:
     """
     product = registry.platform(task.platform)
     _check_arch(product, task.arch)
-    demo = read_demo(task.kernel_demo) if task.kernel_demo is not None else b""
+    demo = task.demo()
     if task.project is None:
         demo = pinned(demo, task.problem.op, dict(task.problem.options))
     route = choose_route(task.route, task.kernel_demo, demo, task.framework, has_reference=bool(task.reference))

@@ -54,6 +54,7 @@ class Task:
         project: The project file whose commands judge candidates; None: the kernel file is judged by itself.
         route: How the workspace enters the loop; None: what the kernel demo is.
         reference: Reference file of a problem outside the list; empty: the kernel demo has one.
+        source: What of the kernel demo the workspace starts from; empty: all of it.
     """
 
     platform: str
@@ -70,6 +71,11 @@ class Task:
     project: ProjectCapture | None = None
     route: str | None = None
     reference: bytes = b""
+    source: bytes = b""
+
+    def demo(self) -> bytes:
+        """Return what the workspace starts from, nothing without a kernel demo; raises as `read_demo`."""
+        return self.source or (read_demo(self.kernel_demo) if self.kernel_demo is not None else b"")
 
 
 def read_demo(path: Path) -> bytes:

@@ -57,7 +57,9 @@ WALKED = {
 }
 """Page → the test that runs its blocks."""
 
-WITH_TORCH = {"docs/launch_records.md", "docs/problems.md", "docs/how-to/cuda_graphs.md"}
+WITH_TORCH = {
+    "docs/launch_records.md", "docs/problems.md", "docs/how-to/cuda_graphs.md", "docs/how-to/tune_your_kernel.md",
+}  # fmt: skip
 CODES = {"kb tileir check": {0, 3}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1}, "kb audit repo": {0, 1}}
 """Beginning of a line → how it may end where that is neither 0 nor 4: a check that found something."""
 
@@ -278,6 +280,9 @@ FURNISHED: dict[str, Callable[[Path], None]] = {
     "docs/problems.md": _problems,
     "docs/launch_records.md": _code_objects,
     "docs/foreign_logs.md": _foreign,
+    "docs/how-to/tune_your_kernel.md": lambda folder: (
+        shutil.copy(ROOT / "tests/data/users/silu_mul.py", folder) and None
+    ),
     "docs/how-to/cuda_graphs.md": lambda folder: (folder / "model.py").write_text(MODEL) and None,
 }
 """Page → what it takes for granted beside the package's kernels."""

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.base.files import read_words
+from kopt_kb.base.files import read_input, read_words
 from kopt_kb.cli.kit.named_kernel import kernel_file
 from kopt_kb.cli.kit.output import conditions, open_registry
 from kopt_kb.cli.kit.terminal import announce
@@ -17,6 +17,7 @@ from kopt_kb.launch.compile.request import Given, KernelCase, OpCase, worded
 from kopt_kb.launch.counts.device_facts import device_facts, target_facts
 from kopt_kb.launch.kernel.declared import has_header, refuse_unknown
 from kopt_kb.launch.kernel.op_options import problem_options
+from kopt_kb.launch.kernel.other_language import in_other_language
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.ops import ALIASES, OPS
 from kopt_kb.problem.shapes import parse_shape
@@ -164,6 +165,8 @@ def cases_from(args: argparse.Namespace) -> list[KernelCase | OpCase]:
     if not (args.arg or args.args) and has_header(args.file):
         return [KernelCase(args.file, args.kernel, (), {}, literals(args.option))]
     if not (args.arg or args.args):
+        if other := in_other_language(read_input(args.file, 1 << 22), args.file):
+            raise other
         raise BadInput(
             "nothing says what the kernels are launched with",
             fix="give --shape and --dtype, --arg for each argument, or the folder of a launch record as FILE",

@@ -12,7 +12,7 @@ from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.arguments import parse_argument, parse_values
 from kopt_kb.launch.record.request import CallRequest, Item, ScriptRequest, TensorArgument
 
-__all__ = ["call_request", "lines_of", "script_request"]
+__all__ = ["argument_of", "call_request", "lines_of", "script_request"]
 
 _Value = Item | tuple[Item | tuple[Item, ...], ...]
 
@@ -42,9 +42,14 @@ def _argument(text: str) -> tuple[str, _Value]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise BadInput(f"{text!r} is not NAME=VALUE", where="--arg", fix="such as x=bf16[8192,4096]", code="KB104")
+    return name, argument_of(name, value)
+
+
+def argument_of(name: str, value: str) -> _Value:
+    """Return the value of an argument as it is written; raises `BadInput` with the forms for what is none."""
     if not value.startswith("["):
-        return name, _item(name, value)
-    return name, tuple(
+        return _item(name, value)
+    return tuple(
         tuple(_item(name, one) for one in _parts(name, part)) if part.startswith("[") else _item(name, part)
         for part in _parts(name, value)
     )
@@ -54,7 +59,7 @@ def _item(name: str, value: str) -> Item:
     """Return a tensor, a number or text."""
     if value.startswith("torch."):
         return value
-    if len(value) > 1 and value[0] == value[-1] == "'":
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     if "]=" in value:
         return _tensor(name, value)

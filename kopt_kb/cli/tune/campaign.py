@@ -17,6 +17,7 @@ from kopt_kb.launch.candidate.job import Executor
 from kopt_kb.launch.candidate.simulator import SimulatorExecutor
 from kopt_kb.tuning.campaign import Campaign
 from kopt_kb.tuning.options import CampaignOptions
+from kopt_kb.tuning.own_space import OwnSpaceProposer
 from kopt_kb.tuning.policy import DEFAULT_POLICY, NeedsBound, Policy, policy_named
 from kopt_kb.tuning.proposals import Proposer
 from kopt_kb.tuning.proposer_sources import plan_of_packs, proposers_of_packs, steered
@@ -148,5 +149,6 @@ def proposers_of(context: ProposerContext) -> tuple[Proposer, ...]:
         if args.plan:
             return (PlanProposer(Path(args.plan)),)
         asked = tuple(CommandProposer(command) for command in args.proposer)
-    own = (PackagedProposer(), *proposers_of_packs(context, "before_searches"), VariantsProposer(), KnobsProposer())
+    searches = (VariantsProposer(), KnobsProposer(), OwnSpaceProposer())
+    own = (PackagedProposer(), *proposers_of_packs(context, "before_searches"), *searches)
     return (*asked, *proposers_of_packs(context, "first"), *own, *proposers_of_packs(context, "last"))

@@ -22,6 +22,7 @@ from kopt_kb.cli.kit.named_kernel import kernel_file
 from kopt_kb.cli.kit.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.kit.pack_arguments import add_of_packs, given_of_packs
 from kopt_kb.cli.kit.problem_arguments import add_problem
+from kopt_kb.cli.workspace.init_call import add_call, taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
 from kopt_kb.cli.workspace.init_project import task_of_project
@@ -31,6 +32,7 @@ from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.tuning.admission import admit
+from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.route import ROUTES, Route, route_text
 from kopt_kb.workspace.targets.short import has_targets, too_short
 from kopt_kb.workspace.task import Task, declared_op, read_demo
@@ -51,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=kernel_file,
         help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
+    add_call(parser)
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
@@ -110,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
     args = given_of_packs(args, "init")
     registry = open_registry(args)
-    task = _task(args)
+    task = _task(args, registry)
     admit(task, registry)
     if sys.stdin.isatty() and not args.json and task.project is None:
         task = with_placeholders(task, registry)
@@ -129,6 +132,7 @@ def run(args: argparse.Namespace) -> int:
         print_values(made, registry.wikis)
     else:
         print(f"created {workspace.layout.root}, route {route_text(state.route)}")
+        print("".join(f"  {line}\n" for line in taken(state, task.source)), end="")
         for row in state.unknown.values():
             print(f"  {row.key}: UNKNOWN, no source gives it")
         if any(row.placeholder is None for row in state.unknown.values()):
@@ -153,7 +157,13 @@ def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
     return [name for name, value in wanted.items() if not value]
 
 
-def _task(args: argparse.Namespace) -> Task:
+def _task(args: argparse.Namespace, registry: Registry) -> Task:
+    if args.call:
+        if other := next((one for one in ("project", "problem") if getattr(args, one)), ""):
+            fix = "the call makes a problem of its own"
+            raise BadInput(f"--call and --{other}", where="kb init", fix=fix, code="KB103")
+        limits = _tolerance("fp32", args.threshold) if args.threshold else None
+        return task_of_call(args, registry, _placeholders(args.placeholder), limits)
     if args.project:
         return _task_of_project(args)
     if args.problem:

@@ -8,12 +8,14 @@ in this one and could do more if it is out to deceive; the source lint and the r
 
 from __future__ import annotations
 
+import hashlib
 import math
 import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from kopt_kb.base.errors import MissingTool
@@ -33,6 +35,7 @@ from kopt_kb.launch.candidate.job import Request
 from kopt_kb.launch.candidate.profile import launch_once, ncu_report
 from kopt_kb.launch.candidate.search import run_search
 from kopt_kb.launch.candidate.search_pruning import pruner_of
+from kopt_kb.launch.candidate.source_config import configured
 from kopt_kb.launch.compile.loader import load_module
 from kopt_kb.launch.kernel import ceilings, timing
 from kopt_kb.launch.kernel.blocked import ReferenceMemoryError, reference_result
@@ -163,10 +166,19 @@ def _summary(durations_s: Sequence[float]) -> Sample:
     return Sample(found.count, found.median_s, mad_s, found.p20_s, found.p80_s)
 
 
+def _configured(folder: Path, config: Mapping[str, object]) -> tuple[ModuleType, Mapping[str, object]]:
+    """Return the candidate's module and the configuration that its launcher is given."""
+    path = folder / "candidate.py"
+    source, left = configured(path.read_bytes(), config)
+    if source != path.read_bytes():
+        path = folder / f"candidate-{hashlib.sha256(source).hexdigest()[:16]}.py"
+        path.write_bytes(source)
+    return load_module(str(path)), left
+
+
 def _search(body: Request, folder: Path) -> Search:
     """Search each shape's space; a configuration that fails, or is wrong, takes for ever."""
-    module, maker = load_module(str(folder / "candidate.py")), reference_of(folder)
-    tolerance = _tolerance(body)
+    maker, tolerance = reference_of(folder), _tolerance(body)
     kept: dict[str, tuple[Any, Any]] = {}
 
     def evaluate(text: str, config: Mapping[str, object]) -> float:
@@ -176,7 +188,8 @@ def _search(body: Request, folder: Path) -> Search:
             kept[text] = (inputs, reference_result(maker, inputs))
         inputs, reference = kept[text]
         try:
-            launch = _launch(launcher_of(module, maker), inputs, config=dict(config))
+            candidate, left = _configured(folder, config)
+            launch = _launch(launcher_of(candidate, maker), inputs, config=dict(left))
             launch.spoil()
             launch.run()
             if wrong_result(launch.out, reference, tolerance):

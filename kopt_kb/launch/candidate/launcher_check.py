@@ -160,7 +160,7 @@ def _given(
         case = Case(judge, parse_shape(shape), body.dtype, trial, seed, device_of(body), body.op)
         seen.contents.append(LauncherContent(shape, trial.name, seed, body.expected[shape].is_new))
         save_output(list(case.inputs), program.folder / "inputs.pt")
-        program.ask("inputs", file="inputs.pt")
+        program.ask("inputs", file="inputs.pt", shape=parse_shape(shape), dtype=body.dtype)
     return case
 
 

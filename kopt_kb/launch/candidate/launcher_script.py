@@ -34,8 +34,9 @@ class _Program:
         self._inputs: tuple[Any, ...] = ()
         self._out: Any = None
         self._flush: Any = None
-        kernel, problem = self._loaded("kernel"), self._folder / "problem.py"
-        self._launch = self._loaded("problem").launcher(kernel) if problem.is_file() else kernel.launch
+        kernel, is_problem = self._loaded("kernel"), (self._folder / "problem.py").is_file()
+        self._problem = self._loaded("problem") if is_problem else None
+        self._launch = self._problem.launcher(kernel) if self._problem is not None else kernel.launch
 
     def _loaded(self, name: str) -> Any:
         spec = importlib.util.spec_from_file_location(name, self._folder / f"{name}.py")
@@ -47,8 +48,10 @@ class _Program:
         return module
 
     def inputs(self, words: Any) -> Answer:
-        """Load the tensors that the next calls get."""
+        """Load the tensors that the next calls get; a problem knows what else a call takes once it has made some."""
         self._out = None
+        if self._problem is not None:
+            self._problem.make_inputs(tuple(words["shape"]), words["dtype"], self._device, 0)
         found = torch.load(self._folder / words["file"], map_location=self._device, weights_only=True)
         self._inputs = tuple(found)
         return {}

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from math import prod
 
+from kopt_kb.analysis.ir.source.settings import settings_of
+from kopt_kb.analysis.ir.source.tunables import tunables_of
+from kopt_kb.base.wire import canonical
 from kopt_kb.launch.candidate.answers import Answer, Check, Environment, Sample, Timing, Trust, Unable
 from kopt_kb.launch.candidate.job import Job, Outcome, Started
 from kopt_kb.launch.candidate.search import run_search
@@ -69,6 +72,8 @@ def _timing(job: Job) -> Timing:
 def _time_s(source: bytes, shape: str, config: Mapping[str, object] | None) -> float:
     values = configs_of(source).get(shape, {}) if config is None else config
     structure = structure_of(source)
+    if b"def launch(" not in structure and (kernels := tunables_of(source)):
+        values, structure = settings_of(source, config), canonical(sorted(kernels))  # its settings stand in its text
     factor = 1.2 if b"\nVARIANTS = " in structure else _PLAIN_FACTOR
     factor *= 1 + 0.2 * _unit(structure, "structure")
     for name, value in sorted(values.items()):

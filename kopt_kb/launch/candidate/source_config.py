@@ -1,4 +1,7 @@
-"""The tuned configurations a kernel file carries: a block at its end that people can read and any tool can replace."""
+"""The tuned configurations a kernel file carries: a block at its end that people can read and any tool can replace.
+
+A file that takes no configuration, somebody's own Triton, has them written into its text: names such as `kernel.BLOCK`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ import pprint
 import tomllib
 from collections.abc import Mapping
 
+from kopt_kb.analysis.ir.source.settings import with_settings
 from kopt_kb.base.errors import BadInput
 from kopt_kb.launch.kernel.declared import has_header, kernel_name
 
-__all__ = ["Configs", "configs_of", "structure_of", "with_chosen", "with_configs"]
+__all__ = ["Configs", "configs_of", "configured", "structure_of", "with_chosen", "with_configs"]
 
 Configs = Mapping[str, Mapping[str, object]]
 """Shape as written on the command line → values laid over the file's own start."""
@@ -77,8 +81,22 @@ def with_configs(source: bytes, configs: Configs) -> bytes:
     return head + f"\n\n{_BEGIN}{_BODY.format(table=table)}{_END}".encode()
 
 
+def configured(source: bytes, config: Mapping[str, object]) -> tuple[bytes, Mapping[str, object]]:
+    """Return the file and the configuration that it is launched with: settings are written into the file itself."""
+    return (with_settings(source, config), {}) if _are_settings(config) else (source, config)
+
+
+def _are_settings(config: Mapping[str, object]) -> bool:
+    return any("." in name for name in config)
+
+
 def with_chosen(source: bytes, chosen: Configs) -> tuple[bytes, Configs]:
-    """Return the file with these configurations of some shapes beside those that it has of others, and all of them."""
+    """Return the file with these configurations of some shapes beside those that it has of others, and all of them.
+
+    Settings hold for all shapes: those of the last one are written.
+    """
+    if any(map(_are_settings, chosen.values())):
+        return configured(source, list(chosen.values())[-1])[0], chosen
     configs = {**configs_of(source), **chosen}
     return with_configs(source, configs), configs
 

@@ -14,7 +14,7 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import read_words
 from kopt_kb.kernels.launch_case import Scalar, TensorSpec
 
-__all__ = ["parse_argument", "parse_values"]
+__all__ = ["integers_below", "parse_argument", "parse_values"]
 
 _TENSOR = re.compile(r"([A-Za-z][\w.]*)\[([\d,\s]*)((?:;\s*\w+\s*=[\d,\s-]+)*)\]")
 _WORDS: dict[str, Scalar] = {
@@ -57,6 +57,16 @@ def _tensor(match: re.Match[str], text: str) -> TensorSpec:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(one) for one in text.split(",") if one.strip())
+
+
+def integers_below(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Return an argument without the bound of its integers (`int64[4096]<1000`), and that: from 0 to below it."""
+    layout, found, bound = text.partition("]<")
+    if not found:
+        return text, None
+    if not bound.strip().isdigit() or int(bound) < 1:
+        raise BadInput(f"{text!r} has no bound", where="argument", fix="such as int64[4096]<1000", code="KB078")
+    return layout + "]", (0, int(bound))
 
 
 def parse_values(text: str, whole: str) -> tuple[int | float, ...]:

@@ -152,7 +152,9 @@ def missing_package(error: ImportError, where: str) -> MissingTool:
     package = (error.name or "").partition(".")[0]
     fix = f"install the package that has {package or 'it'}, or put it on PYTHONPATH"
     language = language_of_module(package, _asked_at(error).rpartition(":")[0] or where) if package else None
-    if language is not None:
+    if package and package != error.name and _is_installed(package):
+        fix = f"the {package} that is installed has no {error.name}: the file is of another version of it"
+    elif language is not None:
         extra = next(one for name, one in language.modules.items() if name.partition(".")[0] == package)
         fix = f"install kopt-kb[{extra}]"
     return MissingTool(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kopt_kb.base.wire import JsonMap, canonical
+from kopt_kb.launch.candidate.source_config import configured
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.kernel.declared import has_header, kernel_name, packaged_reference
 from kopt_kb.launch.kernel.op_options import judging, problem_options
@@ -137,9 +138,10 @@ class Shelf:
             return done
         if (prepared := self._begun.pop(asked.key, None)) is not None:
             return prepared
-        kernel = str(self.file_of(asked.source, kernel_name(asked.source)))
+        source, config = configured(asked.source, asked.config)
+        kernel = str(self.file_of(source, kernel_name(source)))
         problem = str(self.file_of(asked.problem, "reference.py")) if asked.problem else ""
-        what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, asked.config, problem)
+        what = OpRequest(kernel, parse_shape(asked.shape), asked.dtype, config, problem)
         request = MakerRequest(what, self._target.target, self._target.device, self._target.facts, "")
         out = self._folder / f"record-{next(self._count)}"
         return self._threads.submit(self._makers.make, request, out)

@@ -137,7 +137,7 @@ def written_parameters(ttir: str) -> set[str]:
     for line in ttir.splitlines():
         text = line.partition(" loc(")[0]
         if "tt.func" in text:
-            roots = {one: {one} for one in _NAME.findall(text)}
+            roots = {one: {one} for one in _NAME.findall(line)}  # each parameter has a place of its own behind it
             continue
         left, equals, right = text.partition(" = ") if re.match(r"^\s*%", text) else ("", "", text)
         names, made = _NAME.findall(right), _NAME.findall(left)

@@ -151,7 +151,10 @@ def _values(state: WorkspaceState) -> dict[str, str]:
 
 def _stated(own: OwnProblem) -> list[str]:
     """Return what a problem outside the list says of itself besides."""
-    works = {"declared": f"declared in {own.file}", "counted": "counted from the reference by torch's dispatcher"}
+    works = {
+        "declared": f"declared in {own.file}", "counted": "counted from the reference by torch's dispatcher",
+        "recorded": f"counted from the IR of what {own.file} launches",
+    }  # fmt: skip
     notes = [f"could not be derived, or was decided: {note}" for note in own.notes]
     return [f"dimensions: {own.form}", f"work: {works[own.origin]}", *notes]
 

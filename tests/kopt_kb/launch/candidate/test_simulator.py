@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kopt_kb.launch.candidate.job import Job, Request
-from kopt_kb.launch.candidate.simulator import SimulatorExecutor
-from kopt_kb.launch.candidate.source_config import with_configs
+from kopt_kb.launch.candidate.simulator import SimulatorExecutor, _time_s
+from kopt_kb.launch.candidate.source_config import with_chosen, with_configs
 
 SOURCE = b"VARIANTS_TO_COME = 1\n\ndef default_config(shape, dtype):\n    return {}\n"
 
@@ -34,3 +36,12 @@ def test_started_is_called_and_unknown_kinds_are_unavailable() -> None:
     outcome = SimulatorExecutor().run(Job("evidence"), lambda argv, *_: seen.append(argv))
     assert seen == [("simulator", "evidence")]
     assert outcome.result is not None and outcome.result.unavailable
+
+
+def test_settings_in_the_text_of_a_file_change_its_times(repo_root: Path) -> None:
+    """A search of them and the file that it ends with are timed alike."""
+    source = (repo_root / "tests" / "data" / "users" / "silu_mul.py").read_bytes()
+    config = {"_silu_mul.config": "BLOCK=512 num_warps=4"}
+    written = with_chosen(source, {"64x64": config})[0]
+    assert b"configs=[triton.Config({'BLOCK': 512}, num_warps=4)]" in written
+    assert _time_s(source, "64x64", config) == _time_s(written, "64x64", None) != _time_s(source, "64x64", None)

@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import LaunchCase
-from kopt_kb.launch.candidate.source_config import configs_of, structure_of, with_configs
+from kopt_kb.launch.candidate.source_config import configs_of, configured, structure_of, with_chosen, with_configs
 from kopt_kb.launch.compile.loader import load_module
 from kopt_kb.launch.kernel.declared import packaged_file, read_declared
 from kopt_kb.tuning.lint import lint_source
@@ -122,3 +122,14 @@ def _as_on_hopper(path: Path) -> ModuleType:
 
 def _launches(cases: Sequence[LaunchCase]) -> list[tuple[object, ...]]:
     return [(one.kernel.__name__, one.grid, one.constexprs, one.num_warps, one.num_stages) for one in cases]
+
+
+def test_settings_are_written_into_a_file_that_takes_no_configuration(repo_root: Path) -> None:
+    """Names with a dot are of its text; those of the last shape hold for all."""
+    source = (repo_root / "tests" / "data" / "users" / "silu_mul.py").read_bytes()
+    config = {"_silu_mul.BLOCK": 256}
+    written, left = configured(source, config)
+    assert (left, configured(source, {"BLOCK": 256})) == ({}, (source, {"BLOCK": 256}))
+    assert with_chosen(source, {"8x8": {"_silu_mul.BLOCK": 64}, "64x64": config}) == (
+        written, {"8x8": {"_silu_mul.BLOCK": 64}, "64x64": config},
+    )  # fmt: skip
