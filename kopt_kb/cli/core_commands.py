@@ -286,6 +286,7 @@ _IN_ORDER = (
         "kopt_kb.cli.bench.command",
         documents=(
             JsonDocument("bench_ceilings", "kopt_kb.launch.kernel.ceilings:CeilingsRun", is_stored=True),
+            JsonDocument("bench_compare", "kopt_kb.launch.judge.revisions:Comparison"),
             JsonDocument("bench_plan", "kopt_kb.tuning.bench:BenchPlan"),
             JsonDocument("bench_record", "kopt_kb.launch.judge.contest:ContestResult"),
             JsonDocument("bench_record_confirmation", "kopt_kb.launch.judge.confirm:Confirmation"),
@@ -300,6 +301,7 @@ _IN_ORDER = (
             CommandExample("bench utilization ws", "bench_workspace", code=1),
             CommandExample("bench utilization campaign", "bench_workspace"),
             CommandExample("bench record folder folder", "bench_record", code=2),
+            CommandExample("bench compare none none --platform T10", "bench_compare", code=2),
         ),
     ),
 )

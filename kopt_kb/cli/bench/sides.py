@@ -1,0 +1,190 @@
+"""What BASE and HEAD of `kb bench compare` name: kernel files, folders, git revisions, compilers, tuned tables."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.files import open_input, read_words
+from kopt_kb.cli.kit.case_arguments import literals
+from kopt_kb.launch.judge.revisions import Revision, RevisionCase
+from kopt_kb.launch.kernel.declared import refuse_unknown
+from kopt_kb.problem.shapes import parse_shape
+from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
+from kopt_kb.sandbox.git_tree import commit_named, write_commit
+from kopt_kb.sandbox.gitrun import repository_around
+from kopt_kb.sandbox.owned import owned_folder
+
+__all__ = ["Line", "Side", "lines_of", "read_cases", "sides"]
+
+SideKind = Literal["file", "folder", "compiler", "table"]
+
+_PYTHON = re.compile(r"python[0-9.]*")
+_TABLES = frozenset({".json", ".csv"})
+_KEY = "{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two.
+
+    Attributes:
+        kind: A git revision is the folder that it was written to.
+        label: As it was given.
+        path: The file, folder, interpreter or table.
+    """
+
+    kind: SideKind
+    label: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One kernel with its problem, as `--case` or a line of `--cases` names it: FILE SHAPE DTYPE [NAME=VALUE …].
+
+    Attributes:
+        where: Where it was said, for messages.
+    """
+
+    file: str
+    shape: str
+    dtype: str
+    config: tuple[str, ...]
+    where: str
+
+
+@contextmanager
+def sides(base: str, head: str) -> Iterator[tuple[Side, Side]]:
+    """Yield what both name; the folders of git revisions end with the block.
+
+    Raises:
+        BadInput: One names nothing, or they are of two kinds.
+    """
+    with ExitStack() as stack:
+        one, two = (_side(word, stack) for word in (base, head))
+        if one.kind != two.kind:
+            what = f"{base} is a {one.kind}, and {head} a {two.kind}"
+            fix = "give two files, two folders or git revisions, two compilers, or two tables"
+            raise BadInput(what, where="kb bench compare", fix=fix, code="KB103")
+        yield one, two
+
+
+def _side(word: str, stack: ExitStack) -> Side:
+    path = Path(word)
+    if path.is_dir():
+        return Side("folder", word, path)
+    if path.is_file():
+        if path.suffix in _TABLES:
+            return Side("table", word, path)
+        is_compiler = _PYTHON.fullmatch(path.name) is not None and shutil.which(word) is not None
+        return Side("compiler" if is_compiler else "file", word, path)
+    if _PYTHON.fullmatch(word) and (found := shutil.which(word)):
+        return Side("compiler", word, Path(found))
+    git = repository_around(Path.cwd())
+    commit = commit_named(git, word) if git is not None else ""
+    if git is None or not commit:
+        what = "is no file, folder, interpreter or git revision"
+        raise BadInput(what, where=word, fix="such as kernel.py, main, or ~/venv/bin/python", code="KB110")
+    folder = stack.enter_context(owned_folder("kb-revision-"))
+    write_commit(git, commit, folder)
+    return Side("folder", word, folder)
+
+
+def lines_of(given: Sequence[str], file: str | None) -> list[Line]:
+    """Return the kernels that options and a file name; `#` begins a comment.
+
+    Raises:
+        BadInput: A line has fewer than three words, or one behind them is not NAME=VALUE; with its place.
+    """
+    found = [_line(text, "--case") for text in given]
+    for number, text in enumerate(read_words(file).splitlines() if file else (), start=1):
+        if words := text.partition("#")[0].strip():
+            found.append(_line(words, f"{file}:{number}"))
+    return found
+
+
+def _line(text: str, where: str) -> Line:
+    words = text.split()
+    if len(words) < 3 or any("=" not in one for one in words[3:]):
+        fix = "such as 'kernels/softmax.py 8192x4096 bf16 num_warps=8'"
+        raise BadInput(f"{text!r} is not FILE SHAPE DTYPE [NAME=VALUE …]", where=where, fix=fix, code="KB102")
+    return Line(words[0], words[1], words[2], tuple(words[3:]), where)
+
+
+def read_cases(base: Side, head: Side, lines: Sequence[Line]) -> list[RevisionCase]:
+    """Return the cases: of two files, a line's FILE is `-`; of two tables, `{key}` of its SHAPE is the row's.
+
+    Raises:
+        BadInput: There are none, or one can't be read.
+    """
+    if not lines:
+        fix = "give --shape and --dtype, or --case 'FILE SHAPE DTYPE'"
+        raise BadInput("nothing says what is compared", where="kb bench compare", fix=fix, code="KB102")
+    if base.kind == "table":
+        return [case for line in lines for case in _rows(base, head, line)]
+    return [_case(base, head, line) for line in lines]
+
+
+def _case(base: Side, head: Side, line: Line) -> RevisionCase:
+    revisions = [_revision(side, line) for side in (base, head)]
+    if revisions[0].file is None and revisions[1].file is None:
+        raise BadInput("neither has such a file", where=f"{line.where}: {line.file}", fix="name another", code="KB110")
+    return RevisionCase(Path(line.file).name, line.file, parse_shape(line.shape), line.dtype, *revisions)
+
+
+def _revision(side: Side, line: Line) -> Revision:
+    if side.kind == "compiler":
+        file: Path | None = _existing(Path(line.file))
+    elif side.kind == "folder":
+        if Path(line.file).is_absolute() or ".." in Path(line.file).parts:
+            fix = "name it as it lies in both revisions"
+            raise BadInput("lies outside the revisions", where=f"{line.where}: {line.file}", fix=fix, code="KB103")
+        file = side.path / line.file
+        file = file if file.is_file() else None
+    else:
+        file = side.path
+    config = literals(list(line.config))
+    if file is not None:
+        refuse_unknown(file, config)
+    return Revision(side.label, file, config, str(side.path) if side.kind == "compiler" else "")
+
+
+def _existing(file: Path) -> Path:
+    open_input(str(file)).close()
+    return file
+
+
+def _rows(base: Side, head: Side, line: Line) -> Iterator[RevisionCase]:
+    """Yield a case for each row of the head whose settings differ from those that the base serves it with."""
+    if _KEY not in line.shape:
+        fix = "such as {key}x4096x7168, where a row's key is the number of tokens"
+        raise BadInput(f"{line.shape!r} has no {_KEY}", where=line.where, fix=fix, code="KB102")
+    file = _existing(Path(line.file))
+    old, new = (read_tuned_table(side.path) for side in (base, head))
+    if (old.form, dict(old.facts)) != (new.form, dict(new.facts)):
+        what = f"the tables are of two forms or problems: {old.form} {dict(old.facts)} and {new.form} {dict(new.facts)}"
+        raise BadInput(what, where=head.label, fix="give two revisions of one table", code="KB103")
+    for row in new.rows:
+        if not row.key.isdecimal():
+            raise BadInput(f"row {row.key} is no number", where=f"{head.label}:{row.line}", code="KB116")
+        before = _serving(old, int(row.key))
+        sides_of = [(base.label, before), (head.label, dict(row.settings))]
+        shape = parse_shape(line.shape.replace(_KEY, row.key))
+        fixed = literals(list(line.config))
+        revisions = [Revision(label, file, {**fixed, **settings}) for label, settings in sides_of]
+        yield RevisionCase(f"{file.name} row {row.key}", head.label, shape, line.dtype, *revisions)
+
+
+def _serving(table: TunedTable, key: int) -> dict[str, object]:
+    """Return the settings of the row that serves a key: its own, else that of the nearest, the lower one of two."""
+    rows = [one for one in table.rows if one.key.isdecimal()]
+    if not rows:
+        raise BadInput("has no row with a number", where=table.file, fix="give another table", code="KB116")
+    return dict(min(rows, key=lambda one: (abs(int(one.key) - key), int(one.key))).settings)
