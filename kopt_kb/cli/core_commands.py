@@ -85,9 +85,9 @@ _IN_ORDER = (
     ),
     Command(
         "upgrade",
-        "compare kernels under two versions of Triton without a GPU",
+        "compare kernels under two versions of Triton without a GPU, then time what changed",
         "kopt_kb.cli.launch.upgrade",
-        documents=(JsonDocument("upgrade", "kopt_kb.launch.counts.upgrade:Upgrade"),),
+        documents=(JsonDocument("upgrade", "kopt_kb.cli.launch.upgrade:TimedUpgrade"),),
         examples=(
             CommandExample(
                 "upgrade nothing.py --shape 2x2 --dtype bf16 --to python3 --target sm_90", "upgrade", code=2

@@ -8,22 +8,19 @@ from pathlib import Path
 
 from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.base.sarif import SarifLevel, SarifResult
-from kopt_kb.cli.bench.sides import Line, Side, lines_of, read_cases, sides
-from kopt_kb.cli.kit.output import add_common, open_registry, print_json, table
+from kopt_kb.cli.bench.sides import Side, read_cases, sides
+from kopt_kb.cli.kit.case_lines import Line, add_lines, lines_of
+from kopt_kb.cli.kit.compared import CODES, change_of, comparison_text
+from kopt_kb.cli.kit.output import add_common, open_registry, print_json
 from kopt_kb.cli.kit.sarif import print_sarif
 from kopt_kb.cli.kit.terminal import announce
 from kopt_kb.launch.counts.device_facts import device_facts
-from kopt_kb.launch.judge.blocks import ComparedKernel
 from kopt_kb.launch.judge.regression import MOST_FLOOR
 from kopt_kb.launch.judge.revisions import ComparedCase, Comparison, ComparisonPlan, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
-from kopt_kb.quantity.readable import duration
 from kopt_kb.wiki.version import data_version
 
-__all__ = ["CODES", "add_action", "comparison_text", "run_action"]
-
-CODES = {"no_regression": ExitCode.OK, "regression": ExitCode.FINDING, "undecided": ExitCode.UNKNOWN}
-"""Verdict of a run → exit code."""
+__all__ = ["add_action", "run_action"]
 
 _LEAST_PCT = 200 * MOST_FLOOR
 _LEAST_S, _MOST_S = 5.0, 3600.0
@@ -33,11 +30,7 @@ def add_action(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     parser.add_argument("base", metavar="BASE", help="kernel file, folder, git revision, interpreter, or tuned table")
     parser.add_argument("head", metavar="HEAD", help="another of the same kind")
-    parser.add_argument(
-        "--case", metavar="'FILE SHAPE DTYPE [NAME=VALUE ...]'", action="append", default=[],
-        help="a kernel of folders, revisions, compilers; of tables, {key} in SHAPE is a row's; repeatable",
-    )  # fmt: skip
-    parser.add_argument("--cases", metavar="LIST", help="file of cases, one a line; # begins a comment")
+    add_lines(parser)
     parser.add_argument("--shape", metavar="MxN", action="append", default=[], help="of two kernel files; repeatable")
     parser.add_argument("--dtype", metavar="TYPE", help="storage type of two kernel files")
     parser.add_argument("--config", metavar="NAME=VALUE", action="append", default=[], help="of two kernel files")
@@ -103,48 +96,6 @@ def _lines(args: argparse.Namespace, base: Side) -> list[Line]:
     return [Line(args.head, shape, args.dtype, tuple(args.config), "--shape") for shape in args.shape]
 
 
-def comparison_text(found: Comparison, *, markdown: bool = False) -> str:
-    """Return a run for people: a line that says it all, a table, reasons of what is not plain."""
-    title = f"{found.head} against {found.base} on {found.platform}: {found.verdict.replace('_', ' ')}"
-    rows = [("kernel", "shape", "base", "head", "change", "")]
-    rows += [
-        (one.name, f"{one.shape} {one.dtype}", _time(one.kernel.base_s), _time(one.kernel.head_s),
-         _change(one.kernel), _word(one))
-        for one in found.cases
-    ]  # fmt: skip
-    reasons = [f"{one.name} {one.shape}: {one.kernel.reason}" for one in found.cases if one.kernel.verdict != "equal"]
-    rule = (
-        f"{found.timed} of {len(found.cases)} kernels timed for a regression of {found.regression_pct:g} %; "
-        f"a run without one fails at most {100 * found.false_alarm:g} % of the time"
-    )
-    if not markdown:
-        said = [f"  {one}" for one in (*reasons, rule)]
-        return "\n".join([title, table(rows, indent=2, right=(2, 3, 4)), *said])
-    lines = [f"**{_escaped(title)}**", ""]
-    for number, row in enumerate(rows):
-        lines.append("| " + " | ".join(map(_escaped, row)) + " |")
-        lines += ["|---|---|---:|---:|---:|---|"] if number == 0 else []
-    return "\n".join([*lines, "", *(f"- {_escaped(one)}" for one in reasons), "", _escaped(rule)])
-
-
-def _escaped(text: str) -> str:
-    """Return a text of others as one line of Markdown: no cell ends in it, and nothing in it is markup."""
-    plain = " ".join(text.split())
-    return "".join(f"\\{one}" if one in "\\`*_[]<>|" else one for one in plain)
-
-
-def _time(seconds: float | None) -> str:
-    return "" if seconds is None else duration(seconds)
-
-
-def _change(kernel: ComparedKernel) -> str:
-    return "" if kernel.ratio is None else f"{100 * (kernel.ratio - 1):+.2f} %"
-
-
-def _word(case: ComparedCase) -> str:
-    return case.kernel.verdict.replace("_", " ") if case.compared else "new"
-
-
 def _level(case: ComparedCase) -> SarifLevel | None:
     """Return how bad a case is; None where there is nothing to say."""
     if not case.compared or case.kernel.verdict in {"equal", "no_regression"}:
@@ -154,5 +105,5 @@ def _level(case: ComparedCase) -> SarifLevel | None:
 
 def _result(case: ComparedCase) -> SarifResult:
     verdict = case.kernel.verdict
-    message = f"{case.name} {case.shape} {case.dtype}: {verdict}, {_change(case.kernel)} {case.kernel.reason}"
+    message = f"{case.name} {case.shape} {case.dtype}: {verdict}, {change_of(case.kernel)} {case.kernel.reason}"
     return SarifResult(f"kernel-{verdict}", f"a kernel is {verdict}", _level(case) or "note", message, case.file)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.base.files import open_input, read_words
+from kopt_kb.base.files import open_input
 from kopt_kb.cli.kit.case_arguments import literals
+from kopt_kb.cli.kit.case_lines import Line, rows_of
 from kopt_kb.launch.judge.revisions import Revision, RevisionCase
 from kopt_kb.launch.kernel.declared import refuse_unknown
 from kopt_kb.problem.shapes import parse_shape
-from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
+from kopt_kb.problem.tuned_table import Setting, TunedTable, read_tuned_table
 from kopt_kb.sandbox.git_tree import commit_named, write_commit
 from kopt_kb.sandbox.gitrun import repository_around
 from kopt_kb.sandbox.owned import owned_folder
 
-__all__ = ["Line", "Side", "lines_of", "read_cases", "sides"]
+__all__ = ["Side", "read_cases", "sides"]
 
 SideKind = Literal["file", "folder", "compiler", "table"]
 
 _PYTHON = re.compile(r"python[0-9.]*")
 _TABLES = frozenset({".json", ".csv"})
-_KEY = "{key}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +43,6 @@ class Side:
     kind: SideKind
     label: str
     path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One kernel with its problem, as `--case` or a line of `--cases` names it: FILE SHAPE DTYPE [NAME=VALUE …].
-
-    Attributes:
-        where: Where it was said, for messages.
-    """
-
-    file: str
-    shape: str
-    dtype: str
-    config: tuple[str, ...]
-    where: str
 
 
 @contextmanager
@@ -95,27 +80,6 @@ def _side(word: str, stack: ExitStack) -> Side:
     folder = stack.enter_context(owned_folder("kb-revision-"))
     write_commit(git, commit, folder)
     return Side("folder", word, folder)
-
-
-def lines_of(given: Sequence[str], file: str | None) -> list[Line]:
-    """Return the kernels that options and a file name; `#` begins a comment.
-
-    Raises:
-        BadInput: A line has fewer than three words, or one behind them is not NAME=VALUE; with its place.
-    """
-    found = [_line(text, "--case") for text in given]
-    for number, text in enumerate(read_words(file).splitlines() if file else (), start=1):
-        if words := text.partition("#")[0].strip():
-            found.append(_line(words, f"{file}:{number}"))
-    return found
-
-
-def _line(text: str, where: str) -> Line:
-    words = text.split()
-    if len(words) < 3 or any("=" not in one for one in words[3:]):
-        fix = "such as 'kernels/softmax.py 8192x4096 bf16 num_warps=8'"
-        raise BadInput(f"{text!r} is not FILE SHAPE DTYPE [NAME=VALUE …]", where=where, fix=fix, code="KB102")
-    return Line(words[0], words[1], words[2], tuple(words[3:]), where)
 
 
 def read_cases(base: Side, head: Side, lines: Sequence[Line]) -> list[RevisionCase]:
@@ -162,29 +126,22 @@ def _existing(file: Path) -> Path:
 
 
 def _rows(base: Side, head: Side, line: Line) -> Iterator[RevisionCase]:
-    """Yield a case for each row of the head whose settings differ from those that the base serves it with."""
-    if _KEY not in line.shape:
-        fix = "such as {key}x4096x7168, where a row's key is the number of tokens"
-        raise BadInput(f"{line.shape!r} has no {_KEY}", where=line.where, fix=fix, code="KB102")
+    """Yield a case for each row of the head, against the row of the base that serves its key."""
     file = _existing(Path(line.file))
     old, new = (read_tuned_table(side.path) for side in (base, head))
     if (old.form, dict(old.facts)) != (new.form, dict(new.facts)):
         what = f"the tables are of two forms or problems: {old.form} {dict(old.facts)} and {new.form} {dict(new.facts)}"
         raise BadInput(what, where=head.label, fix="give two revisions of one table", code="KB103")
-    for row in new.rows:
-        if not row.key.isdecimal():
-            raise BadInput(f"row {row.key} is no number", where=f"{head.label}:{row.line}", code="KB116")
-        before = _serving(old, int(row.key))
-        sides_of = [(base.label, before), (head.label, dict(row.settings))]
-        shape = parse_shape(line.shape.replace(_KEY, row.key))
-        fixed = literals(list(line.config))
-        revisions = [Revision(label, file, {**fixed, **settings}) for label, settings in sides_of]
+    fixed = literals(list(line.config))
+    for row, shape in rows_of(new, line):
+        both = ((base.label, _serving(old, int(row.key))), (head.label, row.settings))
+        revisions = [Revision(label, file, {**fixed, **settings}) for label, settings in both]
         yield RevisionCase(f"{file.name} row {row.key}", head.label, shape, line.dtype, *revisions)
 
 
-def _serving(table: TunedTable, key: int) -> dict[str, object]:
+def _serving(table: TunedTable, key: int) -> Mapping[str, Setting]:
     """Return the settings of the row that serves a key: its own, else that of the nearest, the lower one of two."""
     rows = [one for one in table.rows if one.key.isdecimal()]
     if not rows:
         raise BadInput("has no row with a number", where=table.file, fix="give another table", code="KB116")
-    return dict(min(rows, key=lambda one: (abs(int(one.key) - key), int(one.key))).settings)
+    return min(rows, key=lambda one: (abs(int(one.key) - key), int(one.key))).settings

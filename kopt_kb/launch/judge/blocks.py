@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from kopt_kb.launch.judge.judges import FaultError, Judges, fit_for_a_contest
 from kopt_kb.launch.judge.pairs import Pair, TimingPlan, WrongError, planned
 from kopt_kb.launch.judge.regression import BLOCKS, REGRESSION, Block, BlockInterval, Floor, RegressionTest
 from kopt_kb.launch.judge.sequential import MOST_DROPPED
-from kopt_kb.launch.recompile.loadable import loadable
+from kopt_kb.launch.recompile.loadable import fingerprint
 from kopt_kb.launch.record.driver import Device
 from kopt_kb.launch.record.judge import stored
 from kopt_kb.launch.record.model import Launch
@@ -88,18 +87,13 @@ def is_same_kernel(base: Path, head: Path) -> bool:
     return _identity(base) == _identity(head)
 
 
-def _identity(folder: Path) -> tuple[bytes, tuple[tuple[str, str], ...]]:
-    """Return the steps without the names of their code, and what of that code a driver may use, step by step."""
+def _identity(folder: Path) -> bytes:
+    """Return a record without what names it, its code objects by what a driver may use of them."""
     record, code = stored(folder)
-    parts: dict[str, tuple[tuple[str, str], ...]] = {}
-    for digest in record.codes:
-        try:
-            parts[digest] = loadable(code(digest))
-        except (ValueError, struct.error, IndexError):  # no ELF: equal bytes alone are equal
-            parts[digest] = (("bytes", digest),)
-    steps = tuple(replace(one, code=Sha256("0" * 64)) if isinstance(one, Launch) else one for one in record.steps)
+    seen = {digest: Sha256(fingerprint(code(digest))) for digest in record.codes}
+    steps = tuple(replace(one, code=seen[one.code]) if isinstance(one, Launch) else one for one in record.steps)
     bare = replace(record, label="", steps=steps, codes={}, sources={}, versions={}, host=(), requests=None)
-    return canonical(bare.to_json()), tuple(part for one in record.launches for part in parts[one.code])
+    return canonical(bare.to_json())
 
 
 def compare_records(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.cli.bench.sides import Line, lines_of, read_cases, sides
+from kopt_kb.cli.bench.sides import read_cases, sides
+from kopt_kb.cli.kit.case_lines import lines_of
 from kopt_kb.launch.judge.revisions import RevisionCase
 from kopt_kb.sandbox.gitrun import Git
 
@@ -104,14 +105,3 @@ def test_what_is_refused(project: Path, base: str, head: str, lines: list[str], 
     with pytest.raises(BadInput) as caught:
         _cases(base, head, *lines)
     assert part in str(caught.value)
-
-
-def test_a_file_of_cases(tmp_path: Path) -> None:
-    """One a line; comments and empty lines are none; a wrong one is named with its line."""
-    file = tmp_path / "cases.txt"
-    file.write_text("# kernels\n\nsum.py 4x4 fp32 BLOCK=64  # small\n")
-    assert lines_of([], str(file)) == [Line("sum.py", "4x4", "fp32", ("BLOCK=64",), f"{file}:3")]
-    file.write_text("sum.py\n")
-    with pytest.raises(BadInput) as caught:
-        lines_of([], str(file))
-    assert caught.value.where == f"{file}:1"
