@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
-from kopt_kb.base.errors import BadInput, ExitCode
-from kopt_kb.base.sarif import SarifLevel, SarifResult
-from kopt_kb.cli.bench.sides import Side, read_cases, sides
+from kopt_kb.base.errors import BadInput
+from kopt_kb.base.files import check_new, write_new
+from kopt_kb.base.sarif import SarifLevel, SarifResult, sarif_run
+from kopt_kb.base.wire import plain
+from kopt_kb.cli.bench.cases import read_cases
 from kopt_kb.cli.kit.case_lines import Line, add_lines, lines_of
 from kopt_kb.cli.kit.compared import CODES, change_of, comparison_text
-from kopt_kb.cli.kit.output import add_common, open_registry, print_json
-from kopt_kb.cli.kit.sarif import print_sarif
+from kopt_kb.cli.kit.output import add_common, open_registry
 from kopt_kb.cli.kit.terminal import announce
 from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.judge.regression import MOST_FLOOR
 from kopt_kb.launch.judge.revisions import ComparedCase, Comparison, ComparisonPlan, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
+from kopt_kb.launch.judge.sides import Side, sides
 from kopt_kb.wiki.version import data_version
+from kopt_kb.wiki.wiki import Wiki
 
 __all__ = ["add_action", "run_action"]
 
+_FORMS = {".json": "json", ".md": "markdown", ".sarif": "sarif", ".txt": "text"}
 _LEAST_PCT = 200 * MOST_FLOOR
 _LEAST_S, _MOST_S = 5.0, 3600.0
 
@@ -49,6 +55,10 @@ def add_action(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "table", "json", "markdown", "sarif"), default="text",
         help="markdown: for a pull request; sarif: for code hosts",
     )  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="FILE", action="append", default=[],
+        help="also write the result there, in the form that .json, .md, .sarif or .txt says; repeatable",
+    )  # fmt: skip
     parser.add_argument("--wiki", metavar="DIR", action="append", default=[], help="wiki folder; repeatable")
     add_common(parser, has_format=True)
 
@@ -61,6 +71,10 @@ def run_action(args: argparse.Namespace) -> int:
     if not _LEAST_S <= args.seconds <= _MOST_S:
         fix = f"from {_LEAST_S:g} to {_MOST_S:g}"
         raise BadInput(f"{args.seconds:g} s is no time for a kernel", where="--seconds", fix=fix, code="KB102")
+    if strange := [one for one in args.out if Path(one).suffix not in _FORMS]:
+        raise BadInput("its name says no form", where=strange[0], fix=f"end it in {', '.join(_FORMS)}", code="KB102")
+    for one in args.out:
+        check_new(one)
     registry = open_registry(args)
     platform = registry.platform(args.platform)
     target = RecordTarget(platform.identity.target, platform.identity.platform, device_facts(platform))
@@ -69,14 +83,21 @@ def run_action(args: argparse.Namespace) -> int:
             target, tuple(map(Path, args.reference)), math.log1p(args.regression / 100), args.seconds, tell=announce
         )
         found = compare_revisions(read_cases(base, head, _lines(args, base)), (args.base, args.head), plan)
-    if args.format == "sarif":
-        print_sarif("kb bench compare", [_result(one) for one in found.cases if _level(one) is not None],
-                    data_version(registry.wikis))  # fmt: skip
-    elif args.json or args.format == "json":
-        print_json(found, args.wiki)
-    else:
-        print(comparison_text(found, markdown=args.format == "markdown"))
+    for file in args.out:
+        write_new(file, _in_form(found, _FORMS[Path(file).suffix], registry.wikis).encode())
+    print(_in_form(found, "json" if args.json else args.format, registry.wikis), end="")
     return CODES[found.verdict]
+
+
+def _in_form(found: Comparison, form: str, wikis: Sequence[Wiki]) -> str:
+    """Return a run in a form; as text where it is none of the others."""
+    data = data_version(wikis)
+    if form == "sarif":
+        results = [_result(one) for one in found.cases if _level(one) is not None]
+        return json.dumps(sarif_run("kb bench compare", results, data.to_json()), indent=2, default=plain) + "\n"
+    if form == "json":
+        return json.dumps({**found.to_json(), "data": data.to_json()}, indent=2, default=plain) + "\n"
+    return comparison_text(found, markdown=form == "markdown") + "\n"
 
 
 def _lines(args: argparse.Namespace, base: Side) -> list[Line]:

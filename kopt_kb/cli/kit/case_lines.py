@@ -37,19 +37,23 @@ def add_lines(parser: argparse.ArgumentParser) -> None:
         "--case", metavar="'FILE SHAPE DTYPE [NAME=VALUE ...]'", action="append", default=[],
         help="a kernel of a folder; with a tuned table, {key} in SHAPE is the row's; repeatable",
     )  # fmt: skip
-    parser.add_argument("--cases", metavar="LIST", help="file of cases, one a line; # begins a comment")
+    parser.add_argument(
+        "--cases", metavar="LIST", action="append", default=[],
+        help="file of cases, one a line; # begins a comment; repeatable",
+    )  # fmt: skip
 
 
-def lines_of(given: Sequence[str], file: str | None) -> list[Line]:
+def lines_of(given: Sequence[str], files: Sequence[str]) -> list[Line]:
     """Return the kernels that options and a file name; `#` begins a comment.
 
     Raises:
         BadInput: A line has fewer than three words, or one behind them is not NAME=VALUE; with its place.
     """
     found = [_line(text, "--case") for text in given]
-    for number, text in enumerate(read_words(file).splitlines() if file else (), start=1):
-        if words := text.partition("#")[0].strip():
-            found.append(_line(words, f"{file}:{number}"))
+    for file in files:
+        for number, text in enumerate(read_words(file).splitlines(), start=1):
+            if words := text.partition("#")[0].strip():
+                found.append(_line(words, f"{file}:{number}"))
     return found
 
 

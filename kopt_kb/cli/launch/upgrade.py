@@ -11,9 +11,9 @@ under neither version. Several files take one --shape each, or all the same one.
 kb upgrade kernels --cases kernels.txt --to ~/triton-3.9/bin/python --platform H100_SXM --time
 kb upgrade 'E=8,N=64,device_name=NVIDIA_H20.json' --case 'moe.py {key}x7168x2048 bf16' --to ... --platform H20
 
-A folder's kernels are named by lines FILE SHAPE DTYPE [NAME=VALUE ...]; of a tuned table each row is a kernel of FILE with
-its settings. --time times what a driver can tell apart, as `kb bench compare` does: exit 1 for a regression or a kernel
-that no longer compiles, 4 where the times are undecided.
+A folder's kernels are named by lines FILE SHAPE DTYPE [NAME=VALUE ...]; of a tuned table each row is a kernel of FILE
+with its settings. --time times what a driver can tell apart, as `kb bench compare` does: exit 1 for a regression or a
+kernel that no longer compiles, 4 where the times are undecided.
 """
 
 from __future__ import annotations
@@ -85,15 +85,16 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(
             "give one of --platform and --target", where="kb upgrade", fix="such as --platform H100_SXM", code="KB103"
         )
+    lines = _lines(args)
     if not args.new:
         raise BadInput("missing --to", fix="the interpreter of an environment with the other Triton", code="KB102")
     if args.time and not args.platform:
         fix = "name the product of this GPU"
         raise BadInput("--time needs --platform", where="kb upgrade", fix=fix, code="KB103")
-    cases = _cases(args)
     platform = open_registry(args).platform(args.platform) if args.platform else None
     target, limits = (platform.identity.target, limits_of(platform)) if platform else (args.target, None)
     old, new = (_interpreter(one, name) for one, name in ((args.old, "--from"), (args.new, "--to")))
+    cases = _cases(args, lines)
     found = upgrade(cases, target, old, new, limits=limits, repair=not args.no_repair)
     timing = _timing(found, cases, platform, old, new) if args.time and platform is not None else None
     if args.json:
@@ -130,19 +131,25 @@ def _interpreter(path: str, option: str) -> str:
     return found
 
 
-def _cases(args: argparse.Namespace) -> list[OpCase]:
-    """Return the cases of files, of a folder's lines, or of a table's rows."""
-    lines, first = lines_of(args.case, args.cases), Path(args.files[0])
-    if lines:
-        if args.shape or args.dtype or args.config or len(args.files) != 1:
-            fix = "give one folder or tuned table with --case, or files with --shape and --dtype"
-            raise BadInput("both cases and files with a shape", where="kb upgrade", fix=fix, code="KB103")
-        return list(_in_folder(first, lines) if first.is_dir() else _of_table(first, lines))
-    if first.is_dir():
+def _lines(args: argparse.Namespace) -> list[Line]:
+    """Return what names the kernels of a folder or table; none where each file has a shape."""
+    lines = lines_of(args.case, args.cases)
+    if lines and (args.shape or args.dtype or args.config or len(args.files) != 1):
+        fix = "give one folder or tuned table with --case, or files with --shape and --dtype"
+        raise BadInput("both cases and files with a shape", where="kb upgrade", fix=fix, code="KB103")
+    if not lines and Path(args.files[0]).is_dir():
         fix = "such as --case 'softmax.py 8192x4096 bf16', or --cases LIST"
-        raise BadInput("nothing says which kernels of the folder", where=str(first), fix=fix, code="KB102")
-    if not args.shape or not args.dtype:
+        raise BadInput("nothing says which kernels of the folder", where=args.files[0], fix=fix, code="KB102")
+    if not lines and (not args.shape or not args.dtype):
         raise BadInput("missing --shape or --dtype", fix="such as --shape 8192x4096 --dtype bf16", code="KB102")
+    return lines
+
+
+def _cases(args: argparse.Namespace, lines: Sequence[Line]) -> list[OpCase]:
+    """Return the cases of files, of a folder's lines, or of a table's rows."""
+    if lines:
+        first = Path(args.files[0])
+        return list(_in_folder(first, lines) if first.is_dir() else _of_table(first, lines))
     shapes = args.shape * len(args.files) if len(args.shape) == 1 else args.shape
     if len(shapes) != len(args.files):
         what = f"{len(shapes)} shapes for {len(args.files)} files"

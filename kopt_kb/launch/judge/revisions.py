@@ -123,6 +123,7 @@ class ComparisonPlan:
             package's.
         regression: Log ratio that is looked for.
         seconds: Most seconds a kernel.
+        kernels: Kernels of a whole run of which this is a part; 0: those that are timed here are all.
         starting: How judges are started; None: as processes of this package.
         tell: Is told what happens, for whoever waits.
     """
@@ -131,6 +132,7 @@ class ComparisonPlan:
     references: Sequence[Path] = ()
     regression: float = REGRESSION
     seconds: float = 60.0
+    kernels: int = 0
     starting: Starting | None = None
     tell: Callable[[str], None] = lambda _: None
 
@@ -162,7 +164,12 @@ def compare_revisions(cases: Sequence[RevisionCase], named: tuple[str, str], pla
                     plan.tell(f"timing {cases[number].name}, {count} of {len(changed)}, at most {plan.seconds:g} s")
                     children.judged_by(_reference(own, base))
                     seen[number] = compare_records(
-                        children, base, head, kernels=len(changed), regression=plan.regression, seconds=plan.seconds
+                        children,
+                        base,
+                        head,
+                        kernels=max(len(changed), plan.kernels),
+                        regression=plan.regression,
+                        seconds=plan.seconds,
                     )
     listed = tuple(_case(one, seen[number]) for number, one in enumerate(cases))
     return Comparison(

@@ -75,7 +75,11 @@ def test_each_verdict_has_a_code(
     (listed,) = json.loads(capsys.readouterr().out)["runs"]
     levels = {"regression": ["error"], "undecided": ["warning"], "no_regression": []}[run]
     assert [one["level"] for one in listed["results"]] == levels
-    assert len(asked) == 5
+    out = [f"out{suffix}" for suffix in (".json", ".md", ".sarif", ".txt")]
+    assert main([*files, *(word for one in out for word in ("--out", one))]) == code
+    assert [Path(one).read_text()[:2] for one in out] == ["{\n", "**", "{\n", "HE"]
+    assert len(asked) == 6
+    assert main([*files, "--out", "out.md"]) == 2, "nothing is overwritten"
 
 
 def test_what_is_refused(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +87,7 @@ def test_what_is_refused(files: list[str], capsys: pytest.CaptureFixture[str]) -
     for words, part in (
         ([*files, "--regression", "0.5"], "0.5 is no regression in percent"),
         ([*files, "--regression", "nan"], "nan is no regression"),
+        ([*files, "--out", "result"], "its name says no form"),
         ([*files, "--seconds", "1"], "1 s is no time"),
         ([*files, "--case", "old.py 4x4 bf16"], "--case is of folders"),
         ([*files[:4], *files[8:]], "missing --shape or --dtype"),

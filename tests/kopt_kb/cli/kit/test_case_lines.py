@@ -15,10 +15,10 @@ def test_a_file_of_cases(tmp_path: Path) -> None:
     """One a line; comments and empty lines are none; a wrong one is named with its line."""
     file = tmp_path / "cases.txt"
     file.write_text("# kernels\n\nsum.py 4x4 fp32 BLOCK=64  # small\n")
-    assert lines_of([], str(file)) == [Line("sum.py", "4x4", "fp32", ("BLOCK=64",), f"{file}:3")]
+    assert lines_of([], [str(file)]) == [Line("sum.py", "4x4", "fp32", ("BLOCK=64",), f"{file}:3")]
     file.write_text("sum.py\n")
     with pytest.raises(BadInput) as caught:
-        lines_of([], str(file))
+        lines_of([], [str(file)])
     assert caught.value.where == f"{file}:1"
 
 

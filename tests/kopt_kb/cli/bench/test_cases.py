@@ -1,4 +1,4 @@
-"""What BASE and HEAD name, and the cases that lines name in them."""
+"""The cases that lines name in two files, folders, git revisions, compilers and tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.cli.bench.sides import read_cases, sides
+from kopt_kb.cli.bench.cases import read_cases
 from kopt_kb.cli.kit.case_lines import lines_of
 from kopt_kb.launch.judge.revisions import RevisionCase
+from kopt_kb.launch.judge.sides import sides
 from kopt_kb.sandbox.gitrun import Git
 
 KERNEL = 'OP = "elementwise"\nTUNING_SPACE = {"BLOCK": [128]}\n'
@@ -34,13 +35,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _cases(base: str, head: str, *lines: str) -> list[RevisionCase]:
     with sides(base, head) as (one, two):
-        return read_cases(one, two, lines_of(lines, None))
+        return read_cases(one, two, lines_of(lines, []))
 
 
 def test_two_revisions_of_git(project: Path) -> None:
     """Their files lie in folders of their own while they are compared; the working tree is `.`."""
     with sides("HEAD~1", "HEAD") as (base, head):
-        (case,) = read_cases(base, head, lines_of(["sum.py 64x32 bf16 BLOCK=128"], None))
+        (case,) = read_cases(base, head, lines_of(["sum.py 64x32 bf16 BLOCK=128"], []))
         assert case.base.file is not None and case.base.file.read_text().endswith("# first\n")
         assert case.head.file is not None and case.head.file.read_text().endswith("# second\n")
         assert (case.name, case.shape, case.dtype, case.head.config) == ("sum.py", (64, 32), "bf16", {"BLOCK": 128})
