@@ -286,7 +286,7 @@ _IN_ORDER = (
         "kopt_kb.cli.bench.command",
         documents=(
             JsonDocument("bench_ceilings", "kopt_kb.launch.kernel.ceilings:CeilingsRun", is_stored=True),
-            JsonDocument("bench_compare", "kopt_kb.launch.judge.revisions:Comparison"),
+            JsonDocument("bench_compare", "kopt_kb.launch.judge.revisions:RunComparison"),
             JsonDocument("bench_plan", "kopt_kb.tuning.bench:BenchPlan"),
             JsonDocument("bench_record", "kopt_kb.launch.judge.contest:ContestResult"),
             JsonDocument("bench_record_confirmation", "kopt_kb.launch.judge.confirm:Confirmation"),

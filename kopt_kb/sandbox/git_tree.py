@@ -29,12 +29,12 @@ def write_commit(git: Git, commit: str, folder: Path) -> None:
         GitError: git fails.
     """
     listed = git.run("ls-tree", "-r", "-z", "--long", commit).split(b"\0")[:-1]
-    files = []
+    files: list[tuple[bytes, int, PurePosixPath]] = []
     for one in listed:
-        head, _, name = one.partition(b"\t")
-        mode, _, digest, size = head.split()
-        if mode in _FILES and int(size) <= _MOST_FILE_BYTES:
-            files.append((digest, int(size), _inside(name)))
+        head, _, path = one.partition(b"\t")
+        mode, _, digest, length = head.split()
+        if mode in _FILES and int(length) <= _MOST_FILE_BYTES:
+            files.append((digest, int(length), _inside(path)))
     if len(files) > _MOST_FILES or sum(size for _, size, _ in files) > _MOST_BYTES:
         what = f"the tree has more than {_MOST_FILES} files or {_MOST_BYTES} bytes"
         raise BadInput(what, where=commit[:12], fix="name a folder with the files that are needed", code="KB309")
@@ -42,9 +42,9 @@ def write_commit(git: Git, commit: str, folder: Path) -> None:
     at = 0
     for _, size, name in files:
         begin = said.index(b"\n", at) + 1
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(said[begin : begin + size])
+        made = folder / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_bytes(said[begin : begin + size])
         at = begin + size + 1
 
 

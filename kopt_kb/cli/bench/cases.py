@@ -8,9 +8,9 @@ from pathlib import Path
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import open_input
 from kopt_kb.cli.kit.case_arguments import literals
-from kopt_kb.cli.kit.case_lines import Line, rows_of
+from kopt_kb.cli.kit.case_lines import CaseLine, rows_of
 from kopt_kb.launch.judge.revisions import Revision, RevisionCase
-from kopt_kb.launch.judge.sides import Side
+from kopt_kb.launch.judge.sides import RevisionSide
 from kopt_kb.launch.kernel.declared import refuse_unknown
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.problem.tuned_table import Setting, TunedTable, read_tuned_table
@@ -18,7 +18,7 @@ from kopt_kb.problem.tuned_table import Setting, TunedTable, read_tuned_table
 __all__ = ["read_cases"]
 
 
-def read_cases(base: Side, head: Side, lines: Sequence[Line]) -> list[RevisionCase]:
+def read_cases(base: RevisionSide, head: RevisionSide, lines: Sequence[CaseLine]) -> list[RevisionCase]:
     """Return the cases: of two files, a line's FILE is `-`; of two tables, `{key}` of its SHAPE is the row's.
 
     Raises:
@@ -32,14 +32,14 @@ def read_cases(base: Side, head: Side, lines: Sequence[Line]) -> list[RevisionCa
     return [_case(base, head, line) for line in lines]
 
 
-def _case(base: Side, head: Side, line: Line) -> RevisionCase:
+def _case(base: RevisionSide, head: RevisionSide, line: CaseLine) -> RevisionCase:
     revisions = [_revision(side, line) for side in (base, head)]
     if revisions[0].file is None and revisions[1].file is None:
         raise BadInput("neither has such a file", where=f"{line.where}: {line.file}", fix="name another", code="KB110")
     return RevisionCase(Path(line.file).name, line.file, parse_shape(line.shape), line.dtype, *revisions)
 
 
-def _revision(side: Side, line: Line) -> Revision:
+def _revision(side: RevisionSide, line: CaseLine) -> Revision:
     if side.kind == "compiler":
         file: Path | None = _existing(Path(line.file))
     elif side.kind == "folder":
@@ -61,7 +61,7 @@ def _existing(file: Path) -> Path:
     return file
 
 
-def _rows(base: Side, head: Side, line: Line) -> Iterator[RevisionCase]:
+def _rows(base: RevisionSide, head: RevisionSide, line: CaseLine) -> Iterator[RevisionCase]:
     """Yield a case for each row of the head, against the row of the base that serves its key."""
     file = _existing(Path(line.file))
     old, new = (read_tuned_table(side.path) for side in (base, head))

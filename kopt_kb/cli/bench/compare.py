@@ -13,15 +13,15 @@ from kopt_kb.base.files import check_new, write_new
 from kopt_kb.base.sarif import SarifLevel, SarifResult, sarif_run
 from kopt_kb.base.wire import plain
 from kopt_kb.cli.bench.cases import read_cases
-from kopt_kb.cli.kit.case_lines import Line, add_lines, lines_of
+from kopt_kb.cli.kit.case_lines import CaseLine, add_lines, lines_of
 from kopt_kb.cli.kit.compared import CODES, change_of, comparison_text
 from kopt_kb.cli.kit.output import add_common, open_registry
 from kopt_kb.cli.kit.terminal import announce
 from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.judge.regression import MOST_FLOOR
-from kopt_kb.launch.judge.revisions import ComparedCase, Comparison, ComparisonPlan, compare_revisions
+from kopt_kb.launch.judge.revisions import ComparedCase, ComparisonPlan, RunComparison, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
-from kopt_kb.launch.judge.sides import Side, sides
+from kopt_kb.launch.judge.sides import RevisionSide, sides
 from kopt_kb.wiki.version import data_version
 from kopt_kb.wiki.wiki import Wiki
 
@@ -89,7 +89,7 @@ def run_action(args: argparse.Namespace) -> int:
     return CODES[found.verdict]
 
 
-def _in_form(found: Comparison, form: str, wikis: Sequence[Wiki]) -> str:
+def _in_form(found: RunComparison, form: str, wikis: Sequence[Wiki]) -> str:
     """Return a run in a form; as text where it is none of the others."""
     data = data_version(wikis)
     if form == "sarif":
@@ -100,7 +100,7 @@ def _in_form(found: Comparison, form: str, wikis: Sequence[Wiki]) -> str:
     return comparison_text(found, markdown=form == "markdown") + "\n"
 
 
-def _lines(args: argparse.Namespace, base: Side) -> list[Line]:
+def _lines(args: argparse.Namespace, base: RevisionSide) -> list[CaseLine]:
     lines = lines_of(args.case, args.cases)
     if base.kind != "file":
         if args.shape or args.dtype or args.config:
@@ -114,7 +114,7 @@ def _lines(args: argparse.Namespace, base: Side) -> list[Line]:
     if not args.shape or not args.dtype:
         fix = "such as --shape 8192x4096 --dtype bf16"
         raise BadInput("missing --shape or --dtype", where=args.head, fix=fix, code="KB102")
-    return [Line(args.head, shape, args.dtype, tuple(args.config), "--shape") for shape in args.shape]
+    return [CaseLine(args.head, shape, args.dtype, tuple(args.config), "--shape") for shape in args.shape]
 
 
 def _level(case: ComparedCase) -> SarifLevel | None:

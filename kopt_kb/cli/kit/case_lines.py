@@ -11,13 +11,13 @@ from kopt_kb.base.files import read_words
 from kopt_kb.problem.shapes import Shape, parse_shape
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 
-__all__ = ["Line", "add_lines", "lines_of", "rows_of"]
+__all__ = ["CaseLine", "add_lines", "lines_of", "rows_of"]
 
 _KEY = "{key}"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CaseLine:
     """One kernel with its problem, as `--case` or a line of `--cases` names it: FILE SHAPE DTYPE [NAME=VALUE …].
 
     Attributes:
@@ -43,7 +43,7 @@ def add_lines(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def lines_of(given: Sequence[str], files: Sequence[str]) -> list[Line]:
+def lines_of(given: Sequence[str], files: Sequence[str]) -> list[CaseLine]:
     """Return the kernels that options and a file name; `#` begins a comment.
 
     Raises:
@@ -57,15 +57,15 @@ def lines_of(given: Sequence[str], files: Sequence[str]) -> list[Line]:
     return found
 
 
-def _line(text: str, where: str) -> Line:
+def _line(text: str, where: str) -> CaseLine:
     words = text.split()
     if len(words) < 3 or any("=" not in one for one in words[3:]):
         fix = "such as 'kernels/softmax.py 8192x4096 bf16 num_warps=8'"
         raise BadInput(f"{text!r} is not FILE SHAPE DTYPE [NAME=VALUE …]", where=where, fix=fix, code="KB102")
-    return Line(words[0], words[1], words[2], tuple(words[3:]), where)
+    return CaseLine(words[0], words[1], words[2], tuple(words[3:]), where)
 
 
-def rows_of(table: TunedTable, line: Line) -> Iterator[tuple[TunedRow, Shape]]:
+def rows_of(table: TunedTable, line: CaseLine) -> Iterator[tuple[TunedRow, Shape]]:
     """Yield the rows of a table with the shape that a line gives each.
 
     Raises:

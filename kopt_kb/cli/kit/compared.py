@@ -5,7 +5,7 @@ from __future__ import annotations
 from kopt_kb.base.errors import ExitCode
 from kopt_kb.cli.kit.output import table
 from kopt_kb.launch.judge.blocks import ComparedKernel
-from kopt_kb.launch.judge.revisions import ComparedCase, Comparison
+from kopt_kb.launch.judge.revisions import ComparedCase, RunComparison
 from kopt_kb.quantity.readable import duration
 
 __all__ = ["CODES", "change_of", "comparison_text"]
@@ -14,7 +14,7 @@ CODES = {"no_regression": ExitCode.OK, "regression": ExitCode.FINDING, "undecide
 """Verdict of a run → exit code."""
 
 
-def comparison_text(found: Comparison, *, markdown: bool = False) -> str:
+def comparison_text(found: RunComparison, *, markdown: bool = False) -> str:
     """Return a run for people: a line that says it all, a table, reasons of what is not plain."""
     title = f"{found.head} against {found.base} on {found.platform}: {found.verdict.replace('_', ' ')}"
     rows = [("kernel", "shape", "base", "head", "change", "")]

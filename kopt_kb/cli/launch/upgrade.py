@@ -29,7 +29,7 @@ from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.base.files import open_input
 from kopt_kb.base.wire import Wire, inside
 from kopt_kb.cli.kit.case_arguments import config_for
-from kopt_kb.cli.kit.case_lines import Line, add_lines, lines_of, rows_of
+from kopt_kb.cli.kit.case_lines import CaseLine, add_lines, lines_of, rows_of
 from kopt_kb.cli.kit.compared import CODES, comparison_text
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_json
 from kopt_kb.cli.kit.terminal import announce
@@ -37,7 +37,7 @@ from kopt_kb.launch.compile.request import OpCase
 from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.counts.limits import limits_of
 from kopt_kb.launch.counts.upgrade import Side, Upgrade, UpgradedKernel, case_label, upgrade
-from kopt_kb.launch.judge.revisions import Comparison, ComparisonPlan, Revision, RevisionCase, compare_revisions
+from kopt_kb.launch.judge.revisions import ComparisonPlan, Revision, RevisionCase, RunComparison, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.problem.tuned_table import read_tuned_table
@@ -53,7 +53,7 @@ class TimedUpgrade(Wire):
 
     WIRE: ClassVar = (*inside("upgrade", Upgrade), "timing?")
     upgrade: Upgrade
-    timing: Comparison | None = None
+    timing: RunComparison | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.FINDING if refused else CODES[timing.verdict]
 
 
-def _timing(found: Upgrade, cases: Sequence[OpCase], platform: Platform, old: str, new: str) -> Comparison | None:
+def _timing(found: Upgrade, cases: Sequence[OpCase], platform: Platform, old: str, new: str) -> RunComparison | None:
     """Return the times of the cases of which a kernel changed; None where none did."""
     changed = {one.case for one in found.kernels if one.is_changed and not one.old.refused and not one.new.refused}
     sides = ((f"Triton {found.old}", old), (f"Triton {found.new}", new))
@@ -131,7 +131,7 @@ def _interpreter(path: str, option: str) -> str:
     return found
 
 
-def _lines(args: argparse.Namespace) -> list[Line]:
+def _lines(args: argparse.Namespace) -> list[CaseLine]:
     """Return what names the kernels of a folder or table; none where each file has a shape."""
     lines = lines_of(args.case, args.cases)
     if lines and (args.shape or args.dtype or args.config or len(args.files) != 1):
@@ -145,7 +145,7 @@ def _lines(args: argparse.Namespace) -> list[Line]:
     return lines
 
 
-def _cases(args: argparse.Namespace, lines: Sequence[Line]) -> list[OpCase]:
+def _cases(args: argparse.Namespace, lines: Sequence[CaseLine]) -> list[OpCase]:
     """Return the cases of files, of a folder's lines, or of a table's rows."""
     if lines:
         first = Path(args.files[0])
@@ -162,14 +162,14 @@ def _cases(args: argparse.Namespace, lines: Sequence[Line]) -> list[OpCase]:
     ]
 
 
-def _in_folder(folder: Path, lines: Sequence[Line]) -> Iterator[OpCase]:
+def _in_folder(folder: Path, lines: Sequence[CaseLine]) -> Iterator[OpCase]:
     for line in lines:
         file = str(folder / line.file)
         open_input(file).close()
         yield OpCase(file, parse_shape(line.shape), line.dtype, config_for(file, list(line.config)))
 
 
-def _of_table(path: Path, lines: Sequence[Line]) -> Iterator[OpCase]:
+def _of_table(path: Path, lines: Sequence[CaseLine]) -> Iterator[OpCase]:
     table = read_tuned_table(path)
     for line in lines:
         open_input(line.file).close()

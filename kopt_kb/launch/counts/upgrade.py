@@ -47,7 +47,7 @@ class Side(Wire):
         bulk_copies: Instructions of the bulk copy engine.
         matrix: Matrix instructions by family.
         wide_share: Share of global accesses of 128 bits and more; None without any.
-        code: Fingerprint of the code object, which two share where a driver can't tell them apart; empty without one.
+        fingerprint: Of the code object, which two share where a driver can't tell them apart; empty without one.
     """
 
     versions: Mapping[str, str]
@@ -60,7 +60,7 @@ class Side(Wire):
     wide_share: float | None = None
     wgmma_serialised: bool = False
     refused: str = ""
-    code: str = ""
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class UpgradedKernel(Wire):
     @property
     def is_changed(self) -> bool:
         """Whether a driver can tell the code objects of both apart."""
-        return not self.old.code or self.old.code != self.new.code
+        return not self.old.fingerprint or self.old.fingerprint != self.new.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _side(kernel: CompiledKernel, limits: Limits | None) -> Side:
         matrix=dict(kernel.scan.matrix),
         wide_share=kernel.scan.wide_share("global", ("load", "store", "copy"), bits=_WIDE_BITS),
         wgmma_serialised=kernel.wgmma_serialised,
-        code=fingerprint(kernel.compilation.binary) if kernel.compilation.binary else "",
+        fingerprint=fingerprint(kernel.compilation.binary) if kernel.compilation.binary else "",
     )
 
 

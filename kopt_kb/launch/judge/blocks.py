@@ -17,7 +17,7 @@ from kopt_kb.base.errors import BadInput, FindingError, MissingTool
 from kopt_kb.base.wire import Sha256, Wire, canonical
 from kopt_kb.launch.judge.judges import FaultError, Judges, fit_for_a_contest
 from kopt_kb.launch.judge.pairs import Pair, TimingPlan, WrongError, planned
-from kopt_kb.launch.judge.regression import BLOCKS, REGRESSION, Block, BlockInterval, Floor, RegressionTest
+from kopt_kb.launch.judge.regression import BLOCKS, REGRESSION, BlockInterval, QuadBlock, RegressionTest, SelfRatio
 from kopt_kb.launch.judge.sequential import MOST_DROPPED
 from kopt_kb.launch.recompile.loadable import fingerprint
 from kopt_kb.launch.record.driver import Device
@@ -71,11 +71,11 @@ class ComparedKernel(Wire):
     reason: str
     ratio: float | None = None
     looks: tuple[BlockInterval, ...] = ()
-    floor: Floor | None = None
+    floor: SelfRatio | None = None
     base_s: float | None = None
     head_s: float | None = None
     chain: int = 0
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[QuadBlock, ...] = ()
     dropped: int = 0
     refused: int = 0
     seconds: float = 0.0
@@ -177,7 +177,7 @@ class _Comparison:
                 self._counts = self._planned_counts(block)
         return ""
 
-    def _planned_counts(self, first: Block) -> tuple[int, int]:
+    def _planned_counts(self, first: QuadBlock) -> tuple[int, int]:
         """Return the quads of the other blocks: as many as there is time for where they deviate much.
 
         From the scatter of the first block's quads and what they took, and not from their mean.
@@ -192,7 +192,7 @@ class _Comparison:
         self._longest_s = fixed + (1 + _ITSELF) * head * self._quad_s
         return head, max(4, int(_ITSELF * head))
 
-    def _block(self) -> Block | None:
+    def _block(self) -> QuadBlock | None:
         """Measure a block in fresh processes; None where too many quads are spoiled."""
         self._judges.refresh()
         self._swapped = not self._swapped
@@ -205,7 +205,7 @@ class _Comparison:
                 return None
             values.append(found)
         sign = -1 if self._swapped else 1
-        return Block(self._swapped, tuple(sign * one for one in values[0]), tuple(values[1]))
+        return QuadBlock(self._swapped, tuple(sign * one for one in values[0]), tuple(values[1]))
 
     @contextmanager
     def _pair(self, names: tuple[str, str]) -> Iterator[Pair]:

@@ -28,8 +28,16 @@ from kopt_kb.launch.judge.sequential import winsorised_bound
 from kopt_kb.launch.judge.student import student_quantile
 
 __all__ = [
-    "BLOCKS", "FALSE_ALARM", "MISSED_A_LOOK", "MOST_FLOOR", "REGRESSION", "Block", "BlockInterval", "Floor",
-    "RegressionOutcome", "RegressionTest",
+    "BLOCKS",
+    "FALSE_ALARM",
+    "MISSED_A_LOOK",
+    "MOST_FLOOR",
+    "REGRESSION",
+    "BlockInterval",
+    "QuadBlock",
+    "RegressionOutcome",
+    "RegressionTest",
+    "SelfRatio",
 ]  # fmt: skip
 
 BLOCKS = (6, 8, 12)
@@ -57,7 +65,7 @@ RegressionOutcome = Literal["regression", "no_regression", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Wire):
+class QuadBlock(Wire):
     """Quads of one pair of processes.
 
     Attributes:
@@ -91,7 +99,7 @@ class BlockInterval(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Floor(Wire):
+class SelfRatio(Wire):
     """What the base seems to gain or lose over itself: mean log ratio of its blocks, and the standard error."""
 
     mean: float
@@ -130,18 +138,18 @@ class RegressionTest:
             raise BadInput(what, where="regression", fix=f"look for {200 * MOST_FLOOR:g} % or more", code="KB102")
         self._alarm = FALSE_ALARM / kernels
         self._regression = regression
-        self.blocks: list[Block] = []
+        self.blocks: list[QuadBlock] = []
         self.looked: list[BlockInterval] = []
         self.outcome: RegressionOutcome | None = None
 
     @property
-    def floor(self) -> Floor:
+    def floor(self) -> SelfRatio:
         """What the base gains over itself; infinite before there are two blocks."""
         if len(self.blocks) < 2:
-            return Floor(0.0, math.inf)
-        return Floor(*_mean_and_error([_value(one.itself) for one in self.blocks]))
+            return SelfRatio(0.0, math.inf)
+        return SelfRatio(*_mean_and_error([_value(one.itself) for one in self.blocks]))
 
-    def add(self, block: Block) -> None:
+    def add(self, block: QuadBlock) -> None:
         """Take a block; looks when one is due.
 
         Raises:

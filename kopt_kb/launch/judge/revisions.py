@@ -26,7 +26,7 @@ from kopt_kb.launch.record.request import MakerRequest, OpRequest
 from kopt_kb.problem.shapes import Shape, format_shape
 from kopt_kb.sandbox.owned import owned_folder
 
-__all__ = ["ComparedCase", "Comparison", "Revision", "RevisionCase", "RunVerdict", "compare_revisions"]
+__all__ = ["ComparedCase", "Revision", "RevisionCase", "RunComparison", "RunVerdict", "compare_revisions"]
 
 RunVerdict = Literal["regression", "no_regression", "undecided"]
 
@@ -88,7 +88,7 @@ class ComparedCase(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Wire):
+class RunComparison(Wire):
     """A run.
 
     Attributes:
@@ -137,7 +137,7 @@ class ComparisonPlan:
     tell: Callable[[str], None] = lambda _: None
 
 
-def compare_revisions(cases: Sequence[RevisionCase], named: tuple[str, str], plan: ComparisonPlan) -> Comparison:
+def compare_revisions(cases: Sequence[RevisionCase], named: tuple[str, str], plan: ComparisonPlan) -> RunComparison:
     """Compare both revisions of each case; `named` is how base and head were given.
 
     Raises:
@@ -172,7 +172,7 @@ def compare_revisions(cases: Sequence[RevisionCase], named: tuple[str, str], pla
                         seconds=plan.seconds,
                     )
     listed = tuple(_case(one, seen[number]) for number, one in enumerate(cases))
-    return Comparison(
+    return RunComparison(
         _verdict(listed), *named, plan.target.device, round(100 * math.expm1(plan.regression), 6), FALSE_ALARM,
         len(changed), listed,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from kopt_kb.sandbox.git_tree import commit_named, write_commit
 from kopt_kb.sandbox.gitrun import repository_around
 from kopt_kb.sandbox.owned import owned_folder
 
-__all__ = ["Side", "sides"]
+__all__ = ["RevisionSide", "sides"]
 
 SideKind = Literal["file", "folder", "compiler", "table"]
 
@@ -24,7 +24,7 @@ _TABLES = frozenset({".json", ".csv"})
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class RevisionSide:
     """One of the two.
 
     Attributes:
@@ -39,7 +39,7 @@ class Side:
 
 
 @contextmanager
-def sides(base: str, head: str) -> Iterator[tuple[Side, Side]]:
+def sides(base: str, head: str) -> Iterator[tuple[RevisionSide, RevisionSide]]:
     """Yield what both name; the folders of git revisions end with the block.
 
     Raises:
@@ -54,17 +54,17 @@ def sides(base: str, head: str) -> Iterator[tuple[Side, Side]]:
         yield one, two
 
 
-def _side(word: str, stack: ExitStack) -> Side:
+def _side(word: str, stack: ExitStack) -> RevisionSide:
     path = Path(word)
     if path.is_dir():
-        return Side("folder", word, path)
+        return RevisionSide("folder", word, path)
     if path.is_file():
         if path.suffix in _TABLES:
-            return Side("table", word, path)
+            return RevisionSide("table", word, path)
         is_compiler = _PYTHON.fullmatch(path.name) is not None and shutil.which(word) is not None
-        return Side("compiler" if is_compiler else "file", word, path)
+        return RevisionSide("compiler" if is_compiler else "file", word, path)
     if _PYTHON.fullmatch(word) and (found := shutil.which(word)):
-        return Side("compiler", word, Path(found))
+        return RevisionSide("compiler", word, Path(found))
     git = repository_around(Path.cwd())
     commit = commit_named(git, word) if git is not None else ""
     if git is None or not commit:
@@ -72,4 +72,4 @@ def _side(word: str, stack: ExitStack) -> Side:
         raise BadInput(what, where=word, fix="such as kernel.py, main, or ~/venv/bin/python", code="KB110")
     folder = stack.enter_context(owned_folder("kb-revision-"))
     write_commit(git, commit, folder)
-    return Side("folder", word, folder)
+    return RevisionSide("folder", word, folder)

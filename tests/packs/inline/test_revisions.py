@@ -10,7 +10,7 @@ import pytest
 
 from kopt_kb.base.errors import BadInput, FindingError
 from kopt_kb.launch.judge.blocks import ComparedKernel, KernelVerdict
-from kopt_kb.launch.judge.revisions import ComparedCase, Comparison, ComparisonPlan, RevisionCase, RunVerdict
+from kopt_kb.launch.judge.revisions import ComparedCase, ComparisonPlan, RevisionCase, RunComparison, RunVerdict
 from kopt_kb.packs.inline import revisions
 from kopt_kb.packs.inline.revisions import KernelProblem, kernel_ratio
 
@@ -28,12 +28,12 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[
     plans: list[ComparisonPlan] = []
 
     def set_verdict(run: RunVerdict, kernel: KernelVerdict, ratio: float | None) -> list[ComparisonPlan]:
-        def compared(cases: Sequence[RevisionCase], named: tuple[str, str], plan: ComparisonPlan) -> Comparison:
+        def compared(cases: Sequence[RevisionCase], named: tuple[str, str], plan: ComparisonPlan) -> RunComparison:
             plans.append(plan)
             (case,) = cases
             assert case.base.file is not None and case.head.file is not None
             one = ComparedCase(case.name, case.file, "4x4", "bf16", *named, True, ComparedKernel(kernel, "why", ratio))
-            return Comparison(run, *named, "H100_SXM", 2.0, 0.01, 1, (one,))
+            return RunComparison(run, *named, "H100_SXM", 2.0, 0.01, 1, (one,))
 
         monkeypatch.setattr(revisions, "compare_revisions", compared)
         return plans

@@ -11,23 +11,23 @@ import pytest
 from kopt_kb.cli.bench import compare
 from kopt_kb.cli.main import main
 from kopt_kb.launch.judge.blocks import ComparedKernel, KernelVerdict
-from kopt_kb.launch.judge.regression import BlockInterval, Floor
-from kopt_kb.launch.judge.revisions import ComparedCase, Comparison, RunVerdict
+from kopt_kb.launch.judge.regression import BlockInterval, SelfRatio
+from kopt_kb.launch.judge.revisions import ComparedCase, RunComparison, RunVerdict
 
 Fits = Callable[[str, object], bool]
 
 
-def _comparison(run: RunVerdict, *kernels: KernelVerdict) -> Comparison:
+def _comparison(run: RunVerdict, *kernels: KernelVerdict) -> RunComparison:
     look = BlockInterval(6, 0.02, 0.001, 0.015, 0.025)
     cases = []
     for number, verdict in enumerate(kernels):
-        timed = ComparedKernel(verdict, "+2 %|_`", 1.02, (look,), Floor(0.0, 0.001), 1e-4, 1.02e-4, 0, seconds=20.0)
+        timed = ComparedKernel(verdict, "+2 %|_`", 1.02, (look,), SelfRatio(0.0, 0.001), 1e-4, 1.02e-4, 0, seconds=20.0)
         name = f"k{number}.py"
         cases.append(ComparedCase(name, f"kernels/{name}", "4x4", "bf16", "main", "HEAD", True, timed))
     cases.append(
         ComparedCase("new.py", "new.py", "4x4", "bf16", "main", "HEAD", False, ComparedKernel("undecided", ""))
     )
-    return Comparison(run, "main", "HEAD", "T10", 2.0, 0.01, len(kernels), tuple(cases))
+    return RunComparison(run, "main", "HEAD", "T10", 2.0, 0.01, len(kernels), tuple(cases))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_each_verdict_has_a_code(
     """In every form: text, a document, Markdown, SARIF."""
     asked = []
 
-    def compared(cases: object, named: object, plan: object) -> Comparison:
+    def compared(cases: object, named: object, plan: object) -> RunComparison:
         asked.append((cases, named, plan))
         return _comparison(run, *kernels)
 

@@ -15,7 +15,7 @@ from kopt_kb.cli.main import main
 from kopt_kb.launch.compile.request import OpCase
 from kopt_kb.launch.counts.upgrade import Loss, Side, Upgrade, UpgradedKernel, case_label
 from kopt_kb.launch.judge.blocks import ComparedKernel
-from kopt_kb.launch.judge.revisions import ComparedCase, Comparison
+from kopt_kb.launch.judge.revisions import ComparedCase, RunComparison
 
 GOOD = Side({"triton": "1"}, 128, 0, 1024, 50.0, 3, {"HGMMA": 4}, 1.0)
 BAD = Side({"triton": "2"}, 255, 64, 1024, 50.0, 3, {"HGMMA": 4}, 1.0)
@@ -82,16 +82,16 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     def upgraded(cases, target, old, new, **_: object) -> Upgrade:
         seen.extend(cases)
-        after = replace(GOOD, versions={"triton": "2"}, code="new")
+        after = replace(GOOD, versions={"triton": "2"}, fingerprint="new")
         kernels = tuple(
             UpgradedKernel(
-                case_label(one), "k", {}, replace(GOOD, code="new" if "same" in one.file else "old"), after, ()
+                case_label(one), "k", {}, replace(GOOD, fingerprint="new" if "same" in one.file else "old"), after, ()
             )
             for one in cases
         )
         return Upgrade(target, "1", "2", kernels)
 
-    def compared(cases, named, plan) -> Comparison:
+    def compared(cases, named, plan) -> RunComparison:
         seen.append([(one.name, one.base.python, one.head.python) for one in cases])
         listed = tuple(
             ComparedCase(
@@ -99,7 +99,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[object]:
             )
             for one in cases
         )
-        return Comparison("undecided", *named, plan.target.device, 2.0, 0.01, len(listed), listed)
+        return RunComparison("undecided", *named, plan.target.device, 2.0, 0.01, len(listed), listed)
 
     monkeypatch.setattr(command, "upgrade", upgraded)
     monkeypatch.setattr(command, "compare_revisions", compared)

@@ -8,13 +8,13 @@ import random
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.judge.regression import BLOCKS, FALSE_ALARM, REGRESSION, Block, RegressionTest
+from kopt_kb.launch.judge.regression import BLOCKS, FALSE_ALARM, REGRESSION, QuadBlock, RegressionTest
 
 
 def _ended(heads: list[list[float]], selves: list[list[float]], kernels: int = 1, **more: float) -> RegressionTest:
     test = RegressionTest(kernels, **more)
     for number, (head, itself) in enumerate(zip(heads, selves, strict=True)):
-        test.add(Block(bool(number % 2), tuple(head), tuple(itself)))
+        test.add(QuadBlock(bool(number % 2), tuple(head), tuple(itself)))
         if test.outcome:
             break
     return test

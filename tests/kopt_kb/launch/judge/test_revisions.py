@@ -13,7 +13,7 @@ from kopt_kb.base.errors import BadInput, MissingTool
 from kopt_kb.base.wire import canonical, parse, read
 from kopt_kb.launch.judge import revisions
 from kopt_kb.launch.judge.makers import Made, NotRecordedError
-from kopt_kb.launch.judge.revisions import Comparison, ComparisonPlan, Revision, RevisionCase, compare_revisions
+from kopt_kb.launch.judge.revisions import ComparisonPlan, Revision, RevisionCase, RunComparison, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.record.judge import load_record
 from kopt_kb.launch.record.request import MakerRequest
@@ -66,7 +66,7 @@ def shop(record: Records, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sh
     return made
 
 
-def _run(lab: Any, cases: list[RevisionCase], **more: Any) -> Comparison:
+def _run(lab: Any, cases: list[RevisionCase], **more: Any) -> RunComparison:
     plan = ComparisonPlan(RecordTarget("sm_90", "H100_SXM"), starting=lab.starting(), **more)
     return compare_revisions(cases, ("main", "HEAD"), plan)
 
@@ -79,7 +79,7 @@ def test_changed_kernels_are_timed_and_equal_ones_are_not(lab: Any, shop: Shop) 
     assert [one.kernel.verdict for one in found.cases] == ["equal", "regression"]
     assert (found.verdict, found.timed, len(shop.asked)) == ("regression", 1, 4)
     assert told == ["recording 4 kernels without a GPU", "timing sum.py, 1 of 1, at most 60 s"]
-    assert read(Comparison, parse(canonical(found.to_json()))) == found
+    assert read(RunComparison, parse(canonical(found.to_json()))) == found
 
 
 def test_no_device_is_asked_where_nothing_changed(lab: Any, shop: Shop) -> None:
