@@ -85,9 +85,9 @@ _IN_ORDER = (
     ),
     Command(
         "upgrade",
-        "compare kernels under two versions of Triton without a GPU",
+        "compare kernels under two versions of Triton without a GPU, then time what changed",
         "kopt_kb.cli.launch.upgrade",
-        documents=(JsonDocument("upgrade", "kopt_kb.launch.counts.upgrade:Upgrade"),),
+        documents=(JsonDocument("upgrade", "kopt_kb.cli.launch.upgrade:TimedUpgrade"),),
         examples=(
             CommandExample(
                 "upgrade nothing.py --shape 2x2 --dtype bf16 --to python3 --target sm_90", "upgrade", code=2
@@ -286,6 +286,7 @@ _IN_ORDER = (
         "kopt_kb.cli.bench.command",
         documents=(
             JsonDocument("bench_ceilings", "kopt_kb.launch.kernel.ceilings:CeilingsRun", is_stored=True),
+            JsonDocument("bench_compare", "kopt_kb.launch.judge.revisions:RunComparison"),
             JsonDocument("bench_plan", "kopt_kb.tuning.bench:BenchPlan"),
             JsonDocument("bench_record", "kopt_kb.launch.judge.contest:ContestResult"),
             JsonDocument("bench_record_confirmation", "kopt_kb.launch.judge.confirm:Confirmation"),
@@ -300,6 +301,7 @@ _IN_ORDER = (
             CommandExample("bench utilization ws", "bench_workspace", code=1),
             CommandExample("bench utilization campaign", "bench_workspace"),
             CommandExample("bench record folder folder", "bench_record", code=2),
+            CommandExample("bench compare none none --platform T10", "bench_compare", code=2),
         ),
     ),
 )

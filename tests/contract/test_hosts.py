@@ -137,6 +137,18 @@ def test_the_action_compares_profiles(action: dict[str, Any], measured: Path) ->
     assert _step(action, measured, command="profile").returncode == 2
 
 
+def test_the_action_compares_kernels(action: dict[str, Any], tmp_path: Path) -> None:
+    """Baseline and platform have to be named; the lists of kernels, the revision and the working tree reach `kb`."""
+    (tmp_path / "kernels.txt").write_text("gone.py 4x4 bf16\n")
+    given = {"command": "bench-compare", "files": "kernels.txt", "baseline": ".", "platform": "H100_SXM"}
+    for name in ("baseline", "platform"):
+        done = _step(action, tmp_path, **{**given, name: ""})
+        assert done.returncode == 2 and done.stderr.startswith(f"{name}: ")
+    done = _step(action, tmp_path, **given, sarif="out.sarif")
+    assert done.returncode == 2 and "kernels.txt:1: gone.py: neither has such a file" in done.stderr
+    assert not (tmp_path / "compared.md").exists()
+
+
 def test_the_hooks_of_workspaces_and_profiles(repo_root: Path, measured: Path) -> None:
     """Their arguments stand in the configuration; changed files only say whether they run."""
     hooks = {one["id"]: one for one in yaml.safe_load((repo_root / ".pre-commit-hooks.yaml").read_text())}

@@ -6,6 +6,7 @@ kb bench page run.json --platform H200_SXM --wiki DIR   write a record into a wi
 kb bench kernel kernel_opt_norm       check and time kernel.py now, judge its Stop Conditions
 kb bench utilization kernel_opt_norm  judge the records that are there against every roof
 kb bench record old.record new.record is one launch record faster than another
+kb bench compare main HEAD            are kernels slower than they were; for automation
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.base.files import read_json
 from kopt_kb.base.wire import WireError, read
+from kopt_kb.cli.bench import compare
 from kopt_kb.cli.bench import record as bench_record
 from kopt_kb.cli.bench.workspace import ACTIONS, add_actions, run_action
 from kopt_kb.cli.kit.columns import legend
@@ -59,6 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_actions(actions)
     record = actions.add_parser("record", help="is one launch record faster than another", allow_abbrev=False)
     bench_record.add_action(record)
+    compared = actions.add_parser("compare", help="are kernels slower than they were", allow_abbrev=False)
+    compare.add_action(compared)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         return run_action(args)
     if args.action == "record":
         return bench_record.run_action(args)
+    if args.action == "compare":
+        return compare.run_action(args)
     return _page(args) if args.action == "page" else _measure(args)
 
 

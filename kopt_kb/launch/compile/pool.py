@@ -22,7 +22,7 @@ from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.sandbox.process import ChildLimits, environment
 from kopt_kb.sandbox.talk import Silent, Talk
 
-__all__ = ["CompilePool"]
+__all__ = ["CompilePool", "elsewhere"]
 
 
 class CompilePool:
@@ -116,7 +116,7 @@ class _Worker:
 
     def __init__(self, memory_limit_bytes: int, python: str = "", ends_at: float = math.inf) -> None:
         self._memory_limit_bytes, self._ends_at = memory_limit_bytes, ends_at
-        self._command = [sys.executable, "-m", _WORKER] if not python else [python, "-c", _ELSEWHERE, *_packages()]
+        self._command = elsewhere(python, _WORKER) if python else [sys.executable, "-m", _WORKER]
         self._is_ours = not python
         self._talk: Talk | None = None
         self._files = ExitStack()
@@ -178,8 +178,14 @@ _DYING_S = 30.0
 """Most seconds between the end of a worker's answers and its status; a core of gigabytes is dumped meanwhile."""
 
 _WORKER = "kopt_kb.launch.compile.worker"
-_ELSEWHERE = f"import sys; sys.path += sys.argv[1:]; from {_WORKER} import main; main()"
-"""What another interpreter runs: its own packages are found before those of this one, which bring what it lacks."""
+
+
+def elsewhere(python: str, module: str) -> list[str]:
+    """Return the command by which another interpreter runs a module's `main`.
+
+    Its own packages are found before those of this one, which bring what it lacks.
+    """
+    return [python, "-c", f"import sys; sys.path += sys.argv[1:]; from {module} import main; main()", *_packages()]
 
 
 def _packages() -> list[str]:

@@ -21,8 +21,9 @@ from kopt_kb.launch.compile.pool import CompilePool
 from kopt_kb.launch.compile.request import CompileRequest, KernelCase, OpCase
 from kopt_kb.launch.counts.static_profile import CompiledKernel, check_shared_memory, profile_of
 from kopt_kb.launch.kernel.declared import read_declared
+from kopt_kb.launch.recompile.loadable import fingerprint
 
-__all__ = ["Loss", "Side", "Upgrade", "UpgradedKernel", "losses", "upgrade"]
+__all__ = ["Loss", "Side", "Upgrade", "UpgradedKernel", "case_label", "losses", "upgrade"]
 
 LossKind = Literal[
     "refused", "spills", "bulk_copies", "matrix_instructions", "occupancy", "access_width", "wgmma_serialised"
@@ -46,6 +47,7 @@ class Side(Wire):
         bulk_copies: Instructions of the bulk copy engine.
         matrix: Matrix instructions by family.
         wide_share: Share of global accesses of 128 bits and more; None without any.
+        fingerprint: Of the code object, which two share where a driver can't tell them apart; empty without one.
     """
 
     versions: Mapping[str, str]
@@ -58,6 +60,7 @@ class Side(Wire):
     wide_share: float | None = None
     wgmma_serialised: bool = False
     refused: str = ""
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,11 @@ class UpgradedKernel(Wire):
     def is_compared(self) -> bool:
         """Whether it compiles under one of them at least: nothing is known of a kernel that both refuse."""
         return not (self.old.refused and self.new.refused)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a driver can tell the code objects of both apart."""
+        return not self.old.fingerprint or self.old.fingerprint != self.new.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +174,7 @@ def upgrade(
             pairs = _both(_sides(case, target, before, limits), _sides(case, target, after, limits))
             for name, left, right in pairs:
                 lost = losses(left, right)
-                kernel = UpgradedKernel(_label(case), name, _config(case), left, right, lost)
+                kernel = UpgradedKernel(case_label(case), name, _config(case), left, right, lost)
                 if lost and repair and isinstance(case, OpCase):
                     kernel = _repaired(kernel, case, target, after, limits)
                 kernels.append(kernel)
@@ -178,9 +186,11 @@ def _version(kernels: Iterable[UpgradedKernel], side: Literal["old", "new"]) -> 
     return next(filter(None, known), "unknown")
 
 
-def _label(case: KernelCase | OpCase) -> str:
+def case_label(case: KernelCase | OpCase) -> str:
+    """Return how a report names a case."""
     if isinstance(case, OpCase):
-        return f"{Path(case.file).name} {'x'.join(map(str, case.shape))} {case.dtype}"
+        config = (f"{name}={value}" for name, value in case.config.items())
+        return " ".join([Path(case.file).name, "x".join(map(str, case.shape)), case.dtype, *config])
     return f"{Path(case.file).name}:{case.kernel}"
 
 
@@ -213,6 +223,7 @@ def _side(kernel: CompiledKernel, limits: Limits | None) -> Side:
         matrix=dict(kernel.scan.matrix),
         wide_share=kernel.scan.wide_share("global", ("load", "store", "copy"), bits=_WIDE_BITS),
         wgmma_serialised=kernel.wgmma_serialised,
+        fingerprint=fingerprint(kernel.compilation.binary) if kernel.compilation.binary else "",
     )
 
 

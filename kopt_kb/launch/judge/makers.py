@@ -24,6 +24,7 @@ from kopt_kb.base.error_codes import Code, PackCode
 from kopt_kb.base.errors import BadInput, FindingError, KoptError, MissingTool
 from kopt_kb.base.wire import canonical, parse, read
 from kopt_kb.doors.causes import known_code
+from kopt_kb.launch.compile.pool import elsewhere
 from kopt_kb.launch.record.bounds import MAX_CODE_BYTES, check_code, check_record
 from kopt_kb.launch.record.judge import OBJECTS, RECORD
 from kopt_kb.launch.record.model import LaunchRecord
@@ -37,7 +38,8 @@ from kopt_kb.sandbox.talk import Silent, Talk
 
 __all__ = ["Made", "Makers", "NotRecordedError", "make_record", "make_records"]
 
-_MAKER = (sys.executable, "-P", "-m", "kopt_kb.launch.record.maker")
+_MODULE = "kopt_kb.launch.record.maker"
+_MAKER = (sys.executable, "-P", "-m", _MODULE)
 _MAKER_S, _START_S, _GRACE_S = 300.0, 120.0, 10.0
 """Seconds for one record, for a maker's imports, and that a maker may be late with what it has measured itself."""
 _MEMORY_BYTES = 16 << 30
@@ -94,11 +96,14 @@ class Makers:
         count: How many; 0: as many as there are cores, at most sixteen.
         wall_s: Seconds for one record.
         memory_bytes: Memory of all processes of one request together.
+        python: Their interpreter, whose own packages come first; empty: this one.
     """
 
-    def __init__(self, count: int = 0, *, wall_s: float = 0.0, memory_bytes: int = _MEMORY_BYTES) -> None:
+    def __init__(
+        self, count: int = 0, *, wall_s: float = 0.0, memory_bytes: int = _MEMORY_BYTES, python: str = ""
+    ) -> None:
         number = count or min(_MOST, len(os.sched_getaffinity(0)))
-        self._makers = [_Maker(wall_s or _MAKER_S, memory_bytes) for _ in range(number)]
+        self._makers = [_Maker(wall_s or _MAKER_S, memory_bytes, python) for _ in range(number)]
         self._free: queue.LifoQueue[_Maker] = queue.LifoQueue()
         for one in reversed(self._makers):
             self._free.put(one)
@@ -189,8 +194,9 @@ class Makers:
 class _Maker:
     """One warm child, started when needed, replaced after whatever it did not answer."""
 
-    def __init__(self, wall_s: float, memory_bytes: int) -> None:
+    def __init__(self, wall_s: float, memory_bytes: int, python: str) -> None:
         self._wall_s, self._memory_bytes = wall_s, memory_bytes
+        self._python = python
         self._files, self._lock = ExitStack(), threading.Lock()
         self._talk: Talk | None = None
         self._folder = Path()
@@ -209,7 +215,10 @@ class _Maker:
                 self._folder = self._files.enter_context(owned_folder("kb-record-"))
                 more = {name: str(self._folder) for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR")}
                 env = environment({**more, "CUDA_VISIBLE_DEVICES": ""}, keep=_KEPT, ours=True)
-                self._talk, self._is_ready = Talk(_MAKER, env=env), False
+                self._talk, self._is_ready = (
+                    Talk(elsewhere(self._python, _MODULE) if self._python else _MAKER, env=env),
+                    False,
+                )
                 if nice:
                     with suppress(OSError):
                         own = os.getpriority(os.PRIO_PROCESS, 0)

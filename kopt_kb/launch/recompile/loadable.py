@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from kopt_kb.launch.cuda.cubin import ElfSection, sections, symbols
 
-__all__ = ["difference", "loadable"]
+__all__ = ["difference", "fingerprint", "loadable"]
 
 _DEBUG = (".debug_", ".nv_debug", ".rel.debug_", ".rela.debug_", ".rel.nv_debug", ".rela.nv_debug", ".comment")
 _TABLES = frozenset({".strtab", ".shstrtab", ".symtab", ".dynstr", ".dynsym", ".symtab_shndx"})
@@ -31,6 +31,15 @@ def loadable(code: bytes) -> tuple[tuple[str, str], ...]:
         ValueError: It is none, or cut short; `struct.error` likewise.
     """
     return tuple((name, hashlib.sha256(body).hexdigest()) for name, body in _parts(code))
+
+
+def fingerprint(code: bytes) -> str:
+    """Return a sha256 that two code objects share where a driver can't tell them apart; of the bytes of no ELF file."""
+    try:
+        parts = "\n".join(f"{name} {digest}" for name, digest in loadable(code)).encode("utf-8", "surrogateescape")
+    except (ValueError, struct.error, IndexError):
+        parts = code
+    return hashlib.sha256(parts).hexdigest()
 
 
 def difference(one: bytes, other: bytes) -> str:

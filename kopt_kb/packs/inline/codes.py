@@ -5,12 +5,13 @@ from __future__ import annotations
 from kopt_kb.base.error_codes import PackCode
 from kopt_kb.doors.pack import PackCause
 
-__all__ = ["BELOW_THE_SHARE", "CAUSES", "FASTER_THAN_THE_ROOF", "NO_EARLIER_TIME", "REGRESSION"]
+__all__ = ["BELOW_THE_SHARE", "CAUSES", "FASTER_THAN_THE_ROOF", "NO_EARLIER_TIME", "REGRESSION", "UNDECIDED"]
 
 FASTER_THAN_THE_ROOF = PackCode("KB470")
 BELOW_THE_SHARE = PackCode("KB471")
 NO_EARLIER_TIME = PackCode("KB472")
 REGRESSION = PackCode("KB473")
+UNDECIDED = PackCode("KB478")
 
 CAUSES: tuple[PackCause, ...] = (
     PackCause(
@@ -36,5 +37,11 @@ CAUSES: tuple[PackCause, ...] = (
         "regression",
         "work takes longer than before by more than the tolerance",
         "Find the change; or take up the new time with --kopt-update-baseline.",
+    ),
+    PackCause(
+        UNDECIDED,
+        "undecided-regression",
+        "whether a kernel is slower than in another revision could not be decided",
+        "Let the device be alone and cool, then run again; the message says what spoiled the comparison.",
     ),
 )

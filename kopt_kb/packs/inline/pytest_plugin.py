@@ -1,4 +1,4 @@
-"""pytest fixtures for kernels: a share of the roof, and no regression against a file of times.
+"""pytest fixtures for kernels: a share of the roof, no regression against a revision, or against a file of times.
 
 pytest loads this module in every run where the package is installed: it imports nothing of the package until a fixture
 is used, and adds no hook unless its options are given.
@@ -15,7 +15,13 @@ import pytest
 if TYPE_CHECKING:
     from kopt_kb.packs.inline.shares import Baseline, TimedShare
 
-__all__ = ["assert_no_regression", "assert_roofline", "pytest_addoption", "pytest_configure"]
+__all__ = [
+    "assert_kernel_not_slower",
+    "assert_no_regression",
+    "assert_roofline",
+    "pytest_addoption",
+    "pytest_configure",
+]
 
 _TOLERANCE_PCT = 5.0
 
@@ -24,6 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     group = parser.getgroup("kopt-kb", "kernels against roofs and earlier times")
     group.addoption("--kopt-baseline", metavar="FILE", help="times that assert_no_regression compares with (JSON)")
+    group.addoption(
+        "--kopt-base", metavar="REVISION", help="what assert_kernel_not_slower compares with: git or folder"
+    )
     group.addoption("--kopt-update-baseline", action="store_true", help="take up the times of tests that pass")
     group.addoption("--kopt-tolerance", metavar="PCT", type=float, default=_TOLERANCE_PCT, help="default %(default)s")
 
@@ -101,6 +110,30 @@ def assert_roofline() -> Callable[..., float]:
         from kopt_kb.packs.inline.shares import roof_share, seconds_of
 
         return _judged(lambda: roof_share(seconds_of(what, timer), share=share, **work))
+
+    return check
+
+
+@pytest.fixture
+def assert_kernel_not_slower(request: pytest.FixtureRequest) -> Callable[..., float]:
+    """Assert that a kernel file is not slower than in `--kopt-base`, by interleaved blocks; returns the ratio of times.
+
+    `assert_kernel_not_slower(file, shape=…, dtype=…, platform=…, config=None, regression=2.0, reference="")`, as
+    `kb bench compare` decides: at most 1 % of runs fail in which no kernel changed, over all tests with this fixture.
+    Undecided fails too. Without the option the test is skipped.
+    """
+
+    def check(file: str, **problem: Any) -> float:
+        __tracebackhide__ = True
+        base = request.config.getoption("--kopt-base")
+        if not base:
+            pytest.skip("give --kopt-base REVISION to compare with")
+        from kopt_kb.packs.inline.revisions import KernelProblem, kernel_ratio
+
+        sharing = [
+            one for one in request.session.items if "assert_kernel_not_slower" in getattr(one, "fixturenames", ())
+        ]
+        return _judged(lambda: kernel_ratio(file, base, KernelProblem(**problem), max(1, len(sharing))))
 
     return check
 

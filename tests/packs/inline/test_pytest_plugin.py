@@ -107,6 +107,35 @@ def test_times_against_a_file(pytester: pytest.Pytester) -> None:
     assert stored["test_times_against_a_file.py::test_two::small"]["seconds"] == 2e-3
 
 
+def test_a_kernel_against_a_revision(pytester: pytest.Pytester) -> None:
+    """Two tests share the false alarms of the run; what is found fails with one line; without a base both are skipped."""
+    pytester.makeconftest("""
+        import kopt_kb.packs.inline.revisions as revisions
+        from kopt_kb.base.errors import FindingError
+
+        def ratio(file, base, problem, kernels):
+            assert (base, kernels, problem) == ("main", 2, revisions.KernelProblem("4x4", "bf16", "H20"))
+            if file == "slow.py":
+                raise FindingError("regression against main: +2 %", code="KB473")
+            return 0.99
+
+        revisions.kernel_ratio = ratio
+    """)
+    pytester.makepyfile("""
+        PROBLEM = dict(shape="4x4", dtype="bf16", platform="H20")
+
+        def test_good(assert_kernel_not_slower):
+            assert assert_kernel_not_slower("good.py", **PROBLEM) == 0.99
+
+        def test_slow(assert_kernel_not_slower):
+            assert_kernel_not_slower("slow.py", **PROBLEM)
+    """)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--kopt-base=main")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "regression against main: +2 % [KB473]" in result.stdout.str()
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(skipped=2)
+
+
 @pytest.mark.parametrize("words", [("--kopt-update-baseline",), ("--kopt-baseline=broken.json",)])
 def test_options_that_cannot_be(pytester: pytest.Pytester, words: tuple[str, ...]) -> None:
     """A usage error, before any test runs."""
