@@ -10,6 +10,7 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.doors.loop_part import GainTip
 from kopt_kb.tuning.versions import gain_pct
 from kopt_kb.workspace.gains import gain_checks
+from kopt_kb.workspace.levels import round_words
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -40,6 +41,7 @@ def tip_of(state: WorkspaceState, attempt: Round, blob: Callable[[str], bytes]) 
         return f"- anti-pattern, do not retry: {claim}; {told.refused} {name}"
     gain = gain_pct(attempt)
     shown = told.words or (f"{gain:+.2f} %" if gain is not None else "not timed")
+    shown += f" ({round_words(state, attempt)})" if gain is not None else ""
     kept = attempt.accepted and attempt.refuted_by is None
     return f"- {'worked' if kept else 'did not work'}: {stated.category}: {claim}; {shown}, {decided.rule} {name}"
 
