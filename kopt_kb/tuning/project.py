@@ -213,6 +213,8 @@ class ProjectAdapter:
             "evidence": build + limit.get("profile", 0.0),
         }
         probe = build + limit["test"] + timed if body.probe else 0.0  # of a broken kernel
+        if body.probe and self.compares:  # and of what outputs and the benchmark call
+            probe += 2 * build + 2 * limit["outputs"] + timed
         return RunLimits(total.get(kind, limit["test"]) + probe, resident_bytes)
 
     # ---- the end ---------------------------------------------------------------------------------
