@@ -19,6 +19,7 @@ AUDIT_CODES: dict[str, str] = {
     "machine": "a recorded machine is none that the wiki knows, or says what no driver prints",
     "captured": "a test, reference or plan is gone, or is not what a step captured",
     "replay": "a version that was replayed here is wrong, or takes other times than its records say",
+    "recompile": "a code object that is said to come from its source is another one when it is made again here",
     "anchor": "an anchor outside the workspace shows an event that this journal does not have",
     "bundle": "a bundle is damaged, incomplete, or its statement says something else than its journal",
     "foreign-row": "targets of a bundle rest on a row that this machine's wiki lacks, or that it says otherwise",
