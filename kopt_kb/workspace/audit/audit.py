@@ -24,6 +24,7 @@ from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
 from kopt_kb.workspace.audit.replayed import TimedAgain, replay_findings, timed_again
 from kopt_kb.workspace.audit.sources import open_fields, other_wiki, row_findings, set_by, target_findings
+from kopt_kb.workspace.audit.written import written_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
@@ -178,7 +179,9 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "reported", "unrendered", "absent-pack"})
+_NOTES = frozenset(
+    {"moved", "not-again", "set-by", "this-wiki", "other-wiki", "own-words", "reported", "unrendered", "absent-pack"}
+)
 
 
 def _text(path: Path) -> str:
@@ -210,6 +213,7 @@ def _findings(
     yield from raw_findings(workspace.layout.root, state, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from captured_findings(workspace.layout, state, store)
+    yield from written_findings(workspace.layout, state)
     yield from judged_findings(events, state, store, platform, registry)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)
