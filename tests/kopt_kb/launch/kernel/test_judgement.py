@@ -230,8 +230,15 @@ _SPENT: dict[str, Answer] = {
 """What spends most of a bf16 tolerance whatever is drawn."""
 
 
-@pytest.mark.parametrize("spent", _SPENT)
-@pytest.mark.parametrize("name", [one for one in SHAPES if one != "cross_entropy"])
+@pytest.mark.parametrize(
+    ("name", "spent"),
+    [
+        (name, spent)
+        for name in SHAPES
+        for spent in _SPENT
+        if name != "cross_entropy" and (name, spent) != ("softmax", "six bits")  # its weights there are 0 and 1
+    ],
+)
 def test_where_results_are_exact_a_tolerance_is_no_budget(name: str, spent: str) -> None:
     """Right within the tolerance on drawn inputs, wrong where a right result is one that the type holds."""
     module = importlib.import_module(f"kopt_kb.kernels.{name}")
