@@ -128,9 +128,9 @@ class Commands:
 
     def outputs(self, session: RunningJob, copy: Scratch, inputs: Path, outputs: Path) -> str:
         """Have a copy compute the cases in a folder; return why it failed, or nothing."""
-        places = {"inputs": str(inputs), "outputs": str(outputs)}
+        command = self.copies.project.commands["outputs"]
         # The folder of a report is what a command may write besides its copy.
-        return self.run(session, copy, self.copies.project.commands["outputs"], outputs / "report", **places)
+        return self.run(session, copy, command, outputs / "report", inputs=str(inputs), outputs=str(outputs))
 
     def build(self, session: RunningJob, copy: Scratch) -> str:
         """Build a copy that is not built yet; return why that failed, or nothing."""
