@@ -217,21 +217,18 @@ def _head(tensor: Any, edit: Edit, drawn: Drawn) -> Any:
 
 
 def _single(tensor: Any, edit: Edit, drawn: Drawn) -> Any:
-    import torch
-
     if tensor.ndim < -edit.axis:
         return tensor
     along = tensor.movedim(edit.axis, -1)
     places = drawn.places(along.shape[:-1], along.shape[-1]).unsqueeze(-1)
-    kept = torch.zeros_like(along).scatter_(-1, places, along.gather(-1, places))
+    kept = along.new_zeros(along.shape).scatter_(-1, places, along.gather(-1, places))
     return kept.movedim(-1, edit.axis)
 
 
 def _lead(tensor: Any, edit: Edit, _: Drawn) -> Any:
-    import torch
-
-    first = torch.arange(_extent(tensor, edit.axis), device=tensor.device) == 0
-    return tensor.abs() * _along((2 * first.long() - 1).to(tensor.dtype), tensor, edit.axis)
+    signs = tensor.new_full((_extent(tensor, edit.axis),), -1.0)
+    signs[0] = 1.0
+    return tensor.abs() * _along(signs, tensor, edit.axis)
 
 
 _KINDS: dict[str, Callable[[Any, Edit, Drawn], Any]] = {
