@@ -14,11 +14,24 @@ from typing import Literal
 from kopt_kb.base.errors import BadInput
 from kopt_kb.problem.shapes import Shape
 
-__all__ = ["FOREIGN", "GENERIC", "LINEAR", "RANDOM", "SAFE", "Cut", "Edit", "EditKind", "Split", "Trial", "trial_named"]
+__all__ = [
+    "FOREIGN",
+    "GENERIC",
+    "LINEAR",
+    "RANDOM",
+    "SAFE",
+    "Cut",
+    "Edit",
+    "EditKind",
+    "Split",
+    "Trial",
+    "one_term",
+    "trial_named",
+]
 
 EditKind = Literal[
     "powers", "shifts", "scale", "shift", "place", "equal", "tiny", "mask", "alternate", "grid", "zero",
-    "permute", "mapped", "reverse_tail", "head", "shrink",
+    "permute", "mapped", "reverse_tail", "head", "shrink", "single", "signs", "lead",
 ]  # fmt: skip
 
 
@@ -34,7 +47,9 @@ class Edit:
     of it; `alternate` makes signs change along the axis; `grid` rounds to eighths within ±4, so that a later
     `shift` is exact; `zero` makes about half of the axis's indices zero; `permute` reorders the axis, and `mapped`
     renames the indices in an index tensor accordingly; `reverse_tail` reverses all behind a random place of the
-    axis, and `head` keeps what lies before it (of results).
+    axis, and `head` keeps what lies before it (of results); `single` keeps one element along the axis, at a random
+    place for each other index, and makes all others zero; `signs` makes every element that is not zero the value
+    with the element's sign; `lead` makes the first index of the axis positive and all others negative.
 
     Attributes:
         kind: What is done.
@@ -65,6 +80,8 @@ class Trial:
         result: What `then` does to the result; empty: nothing.
         dense: Whether its values are as many and as random as the drawn ones, so that they may be timed.
         integers: Whether it also holds for integer storage types.
+        exact: Whether right results are exact where the storage type holds them: there the tolerance is no budget
+            that a narrower type, a missing factor or a cut sum may spend.
     """
 
     name: str
@@ -74,6 +91,7 @@ class Trial:
     result: tuple[Edit, ...] = ()
     dense: bool = False
     integers: bool = False
+    exact: bool = False
 
     @property
     def parts(self) -> int:
@@ -188,6 +206,20 @@ FOREIGN: tuple[Trial, ...] = (
 )
 """Trials for a problem that is in no list. Where its published reference is itself beyond the tolerance, or not finite,
 they say nothing."""
+
+
+def one_term(kept: int, axis: int, what: str) -> Trial:
+    """Return the trial of a product in which each sum has one term: an element of the other operand, times ±1.
+
+    Args:
+        kept: Number of the operand that keeps one element along the axis.
+        axis: The axis that is summed over.
+        what: The other operand, for people.
+    """
+    edits = (Edit("single", kept, axis), Edit("signs", kept, value=1.0))
+    return Trial(
+        f"one term a sum, {what}", f"{what} in a narrower type, a result that is rounded twice", edits, exact=True
+    )
 
 
 def trial_named(trials: tuple[Trial, ...], name: str) -> Trial:

@@ -21,7 +21,7 @@ __all__ = ["UNATTENDED", "Grant", "GrantKind", "TrustStore", "store_path"]
 UNATTENDED = "KOPT_UNATTENDED"
 """Variable that a server sets for the `kb` that it starts for others: commands that a folder names are then refused."""
 
-GrantKind = Literal["proposer", "launcher", "project", "network", "variable"]
+GrantKind = Literal["proposer", "launcher", "project", "reported", "network", "variable"]
 _MOST_BYTES = 4 << 20
 _READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -33,8 +33,10 @@ class Grant:
 
     Attributes:
         kind: `proposer` and `launcher` start a command, `project` the commands of one project file, `network` leaves
-            its commands the network, `variable` passes a variable of the environment on to them.
-        text: The command; the SHA-256 of the project file; the name of the variable; empty for the network.
+            its commands the network, `variable` passes a variable of the environment on to them, `reported` lets
+            policies accept the times that a project file's commands say, of results that nobody compared.
+        text: The command; the SHA-256 of the project file, for `reported` too; the name of the variable; empty for the
+            network.
     """
 
     kind: GrantKind
@@ -42,6 +44,8 @@ class Grant:
 
     def __str__(self) -> str:
         """Say it as a person is asked."""
+        if self.kind == "reported":
+            return f"gains by times reported by the project, results not compared ({self.text})"
         return f"{self.kind} {self.text}".rstrip()
 
 

@@ -68,6 +68,7 @@ class Policy(Wire):
         escalation_rollbacks: Rollbacks in a row that hand the campaign to a person; used by reason escalated.
         hardware_limit_pct: Share of what the machine reaches, on every shape and repeat, that is the limit.
         needs_bound: Whether replayed code has to come from the candidate's source.
+        accepts_reported: Whether a project's own times decide where its results are not compared: the user's word.
         review_rollbacks: Rollbacks in a row that a review is recorded after.
         close_ledger: Whether the campaign may end while an opportunity of its best version is open.
         least_trust: Least level of trust that a decision may rest on.
@@ -107,6 +108,7 @@ class Policy(Wire):
     hardware_limit_pct: float
     least_trust: Trust = "unstated"
     needs_bound: NeedsBound = "no"
+    accepts_reported: bool = False
     review_rollbacks: int = 2
     close_ledger: bool = False
     skewed_shapes: tuple[str, ...] = ()
@@ -276,4 +278,7 @@ def confirmed_policy(campaign: CampaignConfirmed | None) -> Policy:
     Raises:
         BadInput: A field of the recorded policy is missing, surplus, or can't be meant.
     """
-    return _GPU_WIKI if campaign is None else read(Policy, present_policy(campaign.policy), where="policy")
+    if campaign is None:
+        return _GPU_WIKI
+    # A project's own times decided by themselves before anybody was asked.
+    return read(Policy, {"accepts_reported": True, **present_policy(campaign.policy)}, where="policy")

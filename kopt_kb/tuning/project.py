@@ -137,10 +137,16 @@ class ProjectAdapter:
         """Return path in the workspace → bytes: kernel.py is the kernel source, the rest lies in a folder."""
         return checked_out(source, self.project.kernel_source)
 
+    @property
+    def compares(self) -> bool:
+        """Whether results of its kernel are compared with the reference."""
+        return "outputs" in self.project.commands
+
     def policy(self, policy: Policy) -> Policy:
         """Return the policy with the project's core shapes, and without a required lint where it knows no language.
 
-        What a project's own benchmark says is reported, and no policy can ask for more of it.
+        What a project's own benchmark says is reported, and no policy can ask for more of it; where its results are
+        not compared either, nothing but the user's word lets it decide.
         """
         policy = replace(policy, least_trust="reported")
         if policy.needs_skew and self.project.op == "grouped_gemm":
@@ -207,6 +213,8 @@ class ProjectAdapter:
             "evidence": build + limit.get("profile", 0.0),
         }
         probe = build + limit["test"] + timed if body.probe else 0.0  # of a broken kernel
+        if body.probe and self.compares:  # and of what outputs and the benchmark call
+            probe += 2 * build + 2 * limit["outputs"] + timed
         return RunLimits(total.get(kind, limit["test"]) + probe, resident_bytes)
 
     # ---- the end ---------------------------------------------------------------------------------

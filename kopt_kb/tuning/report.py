@@ -120,7 +120,7 @@ class CampaignReport(Wire):
         rooflines: The rooflines they come from, one a shape.
         ledger: Opportunities of the best version, and what became of each.
         gaps: Where the time of the best version above its roofs goes, one a shape; empty where nobody accounted for it.
-        level: On what the gain rests, in words; empty without a gain.
+        level: On what gains rest, in words; empty without a gain, but of a project, whose rounds have some.
         wiki: The wiki of the targets, where that is not the packaged one.
     """
 
@@ -253,7 +253,7 @@ def report_of(state: WorkspaceState, policy: Policy) -> CampaignReport:
         gaps=tuple(state.gaps_of(best).values()) if best is not None else (),
         ledger=state.ledger_of(best) if best is not None else (),
         wiki=wiki_of(state.targets),
-        level=level_words(state, _levels(best)) if best is not None and gain is not None else "",
+        level=_level(state, best if gain is not None else None),
     )
 
 
@@ -274,6 +274,11 @@ def stated_targets(state: WorkspaceState) -> tuple[StatedTarget, ...]:
 def _levels(round_: Round) -> set[Trust]:
     """Return the levels of trust of a round's own times."""
     return {record.trust for record in round_.measured.values() if record.candidate == round_.name}
+
+
+def _level(state: WorkspaceState, best: Round | None) -> str:
+    measured = state.task.project is not None and any(round_.measured for round_ in state.rounds)
+    return level_words(state, _levels(best) if best is not None else ()) if best is not None or measured else ""
 
 
 def _medians(round_: Round, name: str) -> dict[str, float]:

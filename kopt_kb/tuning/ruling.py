@@ -12,6 +12,7 @@ from kopt_kb.tuning.noise import noise_floor_pct
 from kopt_kb.tuning.policy import Policy
 from kopt_kb.tuning.session import Session
 from kopt_kb.tuning.versions import GainInterval, best_rival, gain_interval, incumbent_name, since_first
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -37,7 +38,7 @@ class Ruling:
         new = current.times(current.name)
         trust = None if state.simulated else self.trust_of(current)
         lacking = judge_gates(self.policy, gates) or untrusted(self.policy, trust)
-        lacking = lacking or unbound(self.policy, trust, self.source_of(current))
+        lacking = lacking or _uncompared(self.policy, state) or unbound(self.policy, trust, self.source_of(current))
         if lacking is not None:
             return lacking
         if state.baseline is None:
@@ -106,6 +107,15 @@ def _noise_pct(state: WorkspaceState, current: Round) -> float:
     timed = next((record.environment for record in current.measured.values()), state.environment_seq)
     steps = (record.spread.get("step_pct") for record in current.measured.values())
     return noise_floor_pct(state.noise_of(timed), steps)
+
+
+def _uncompared(policy: Policy, state: WorkspaceState) -> Decision | None:
+    """Return the decision on a project whose results nobody compares; None where they are, or the user accepts that."""
+    project = state.task.project
+    if project is None or project.compares or policy.accepts_reported:
+        return None
+    reason = f"{level_words(state, ())}: --accept-reported, or kb trust, lets them decide"
+    return Decision("unverified", "trust", reason)
 
 
 def timed_name(current: Round) -> str:

@@ -64,13 +64,19 @@ def records_of(report: CampaignReport) -> list[Record]:
     return rows
 
 
+def _if(name: str, text: str) -> tuple[tuple[str, str], ...]:
+    return ((name, text),) if text else ()
+
+
 def report_blocks(report: CampaignReport) -> tuple[PageBlock, ...]:
     """Return headline, conditions and rounds."""
     said, met = headline(report)
     stood = report.state if report.stop is None else f"{report.state}, stopped: {report.stop.reason}"
     blocks: list[PageBlock] = [
         Cell(said, tone="good" if met else "warn"),
-        FactsBlock((("stands", stood), ("policy", report.policy), *((("wiki", report.wiki),) if report.wiki else ()))),
+        FactsBlock(
+            (("stands", stood), ("policy", report.policy), *_if("gains", report.level), *_if("wiki", report.wiki))
+        ),
     ]
     if report.conditions is not None:
         rows: tuple[tuple[CellText, ...], ...] = tuple(

@@ -12,6 +12,7 @@ from kopt_kb.base.errors import BadInput
 from kopt_kb.doors.loop_part import GainTip
 from kopt_kb.tuning.versions import GainInterval
 from kopt_kb.workspace.gains import gain_checks
+from kopt_kb.workspace.levels import round_words
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
@@ -104,6 +105,7 @@ def tip_of(state: WorkspaceState, attempt: Round, blob: Callable[[str], bytes], 
         return f"- anti-pattern, do not retry: {claim}; {told.refused} {name}"
     gain = gains(state, attempt)
     shown = told.words or _shown(gain)
+    shown += f" ({round_words(state, attempt)})".replace(";", ",") if gain is not None else ""
     rule = f"refuted by v{attempt.refuted_by}" if attempt.refuted_by is not None else decided.rule
     category = " ".join(stated.category.split())
     return _Tip(

@@ -24,7 +24,7 @@ from kopt_kb.workspace.layout import Layout, create_workspace
 from kopt_kb.workspace.registration import TimeBounds, rooflines, specs_registered, target_set, unknown_needs
 from kopt_kb.workspace.route import RecordedProject, RecordedTask, Route, choose_route
 from kopt_kb.workspace.task import Task
-from kopt_kb.workspace.views.readme import new_readme
+from kopt_kb.workspace.views.readme import new_free_text, new_readme
 from kopt_kb.workspace.views.words import EDITION, unknown_words
 
 __all__ = ["GITIGNORE", "create"]
@@ -111,7 +111,9 @@ def _created(
     )
     problem = {**task.problem.to_json(), "task": recorded.to_json()}
     versions = {"kopt-kb": version_of("kopt-kb", "unknown"), "python": host.python_version(), "views": EDITION}
-    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions, test)
+    texts = {".gitignore": GITIGNORE.encode(), "README.md": new_free_text(name, task.notes)}
+    written = {path: hashlib.sha256(text).hexdigest() for path, text in texts.items()}
+    return WorkspaceCreated(name, product.id, problem, kernel, _wiki_state(product), versions, test, written)
 
 
 def _pitfalls(store: ObjectStore, journal: Journal, found: list[Roofline]) -> None:

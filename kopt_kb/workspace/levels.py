@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kopt_kb.launch.candidate.answers import LEVELS, Trust
+from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["level_words"]
+__all__ = ["level_words", "round_words"]
 
 _WORDS: dict[Trust, str] = {
     "replayed": "times replayed",
@@ -29,3 +30,9 @@ def level_words(state: WorkspaceState, levels: Iterable[Trust]) -> str:
         compared = "compared with the reference" if state.task.project.compares else "not compared"
         return f"times reported by the project, results {compared}"
     return _WORDS[min(levels, key=LEVELS.index, default="unstated")]
+
+
+def round_words(state: WorkspaceState, attempt: Round) -> str:
+    """Return on what the gain of a round rests: the times of its own candidate."""
+    own = (record.trust for record in attempt.measured.values() if record.candidate == attempt.name)
+    return level_words(state, own)

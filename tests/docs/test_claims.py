@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -10,10 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.doors.languages import languages
+
 ROOT = Path(__file__).parents[2]
 _AUDIT = "tests/kopt_kb/workspace/audit"
 _CONSENT = "tests/kopt_kb/cli/kit/test_consent.py"
 _CAGE = "tests/kopt_kb/sandbox/test_cage.py"
+_WALLS = "tests/kopt_kb/sandbox/test_walls.py"
+_REPORTED = "tests/kopt_kb/tuning/test_reported.py"
+_ENTRIES = "tests/kopt_kb/launch/project/test_entries.py"
+_JUDGEMENT = "tests/kopt_kb/launch/kernel/test_judgement.py"
 
 SECURITY: dict[str, tuple[str, ...]] = {
     "a wall that let one of them through is not called held": (
@@ -69,8 +76,60 @@ SECURITY: dict[str, tuple[str, ...]] = {
         f"{_AUDIT}/test_bundled.py::test_a_row_that_targets_rest_on_and_this_machine_says_otherwise_is_a_finding",
     ),
     "`kb mcp` takes paths below its `--root` folders only": ("tests/packs/agents/test_roots.py::test_outside",),
+    "A .gitignore that kb did not write is a finding": (f"{_AUDIT}/test_written.py::test_what_kb_wrote_is_named",),
+    "a README's text outside of its blocks is said to be a person's": (
+        f"{_AUDIT}/test_written.py::test_a_persons_words_are_said_to_be_that",
+    ),
+    "A policy of the package accepts times that a project reports, of results that nobody compared, only where": (
+        f"{_REPORTED}::test_nothing_is_accepted_without_the_users_word",
+        f"{_REPORTED}::test_naming_a_project_accepts_no_times",
+        f"{_REPORTED}::test_a_users_word_is_kept",
+    ),
+    "What a project's command `outputs` computes comes from the copy, and from functions that its benchmark calls": (
+        f"{_ENTRIES}::test_results_of_something_else_than_the_copy_are_found",
+        f"{_ENTRIES}::test_a_function_that_is_only_timed_is_named",
+        "tests/kopt_kb/launch/project/test_outputs.py::test_at_the_baseline_results_must_be_of_what_is_timed",
+    ),
 }
 """Sentence, or the part of it that claims something → tests that hold it; each point of the section has one."""
+
+KNOWN: dict[str, tuple[str, ...]] = {
+    "made again from the file's text by a process that runs none of it (`source: bound`)": (
+        "tests/kopt_kb/launch/recompile/test_binding.py::test_a_record_of_something_else_is_unbound",
+    ),
+    "In languages that nothing makes again": (
+        "tests/docs/test_claims.py::test_languages_that_nothing_makes_again_are_those_that_are_named",
+    ),
+    "A launcher was seen to do once, caged, what its record does": (
+        "tests/kopt_kb/launch/candidate/test_launcher_check.py::test_a_defeat_device_is_a_problem",
+    ),
+    "commands of projects can change modes and times of files that their user owns": (
+        f"{_WALLS}::test_a_build_keeps_its_calls_and_the_walls_that_need_none",
+    ),
+    "Commands of projects can lock files that they are shown": (
+        f"{_WALLS}::test_a_build_keeps_its_calls_and_the_walls_that_need_none",
+    ),
+    "Counting looks five to ten times a second": (
+        "tests/kopt_kb/sandbox/test_watch.py::test_a_child_is_ended_past_a_limit",
+    ),
+    "Landlock hides what they hold, not that they are there": (
+        f"{_WALLS}::test_a_wall_that_is_called_held_is_passed_by_nothing",
+    ),
+    "is told *consistent, origin unproven*": (
+        f"{_AUDIT}/test_judged.py::test_a_journal_with_times_that_could_be_is_consistent_and_no_more",
+    ),
+    "each gain then stands with *times reported by the project, results not compared*": (
+        f"{_REPORTED}::test_no_view_of_a_workspace_has_a_gain_without_its_level",
+        f"{_REPORTED}::test_no_command_says_a_gain_without_its_level",
+    ),
+    "Of another language both have to be one program": (
+        f"{_ENTRIES}::test_where_no_call_is_seen_both_are_one_program",
+    ),
+    "Where right results are exact in bf16 and fp16, 2⁻¹⁴ is the limit": (
+        f"{_JUDGEMENT}::test_where_results_are_exact_a_tolerance_is_no_budget",
+    ),
+}
+"""The same of what is known not to hold: the test that shows how far it does."""
 
 TRUST: dict[str, tuple[str, ...]] = {
     "an edited view is a finding of `kb audit`, not a new truth": (
@@ -87,8 +146,9 @@ TRUST: dict[str, tuple[str, ...]] = {
     "Without such a GPU the audit says why nothing was timed": (
         f"{_AUDIT}/test_replayed.py::test_another_gpu_and_none_are_said_and_no_finding",
     ),
-    "`--require anchored` and `--require timed` make anything less exit 1": (
+    "`--require anchored`, `--require timed` and `--require bound` make anything less exit 1": (
         f"{_AUDIT}/test_replayed.py::test_exit_codes",
+        f"{_AUDIT}/test_recompiled.py::test_records_that_do_not_say_how_they_were_compiled",
     ),
     "what the journal recorded of it does not count": (
         f"{_AUDIT}/test_floors.py::test_floors_that_the_journal_makes_up_do_not_count",
@@ -121,10 +181,39 @@ TRUST: dict[str, tuple[str, ...]] = {
     "*times reported by the project, results not compared* where its file has no command `outputs`": (
         "tests/kopt_kb/workspace/test_levels.py::test_a_project_reports",
     ),
+    "The first lets a policy of the package decide only where the user said so": (
+        f"{_REPORTED}::test_nothing_is_accepted_without_the_users_word",
+    ),
+    "Of the second the baseline shows that `outputs` calls what the benchmark calls": (
+        f"{_ENTRIES}::test_a_function_that_is_only_timed_is_named",
+    ),
+    "Where all are the recorded ones the verdict adds *source bound again here*": (
+        f"{_AUDIT}/test_recompiled.py::test_code_that_is_the_same_is_said_beside_the_verdict",
+    ),
+    "one that the journal calls bound and that is another one here is a finding": (
+        f"{_AUDIT}/test_recompiled.py::test_code_that_is_another_is_a_finding_where_the_journal_claims_it",
+    ),
+    "Another version of the compiler makes another object": (
+        f"{_AUDIT}/test_recompiled.py::test_what_this_machines_compiler_cannot_say_is_no_finding",
+    ),
+    "Records from before they said how they were compiled stay `unbound, not asked`": (
+        f"{_AUDIT}/test_recompiled.py::test_records_that_do_not_say_how_they_were_compiled",
+    ),
+    "so is a .gitignore that is not what kb wrote": (f"{_AUDIT}/test_written.py::test_what_kb_wrote_is_named",),
+    "The README's text outside of its blocks is a person's": (
+        f"{_AUDIT}/test_written.py::test_a_persons_words_are_said_to_be_that",
+    ),
+    "the limit there is 2⁻¹⁴ in place of the tolerance": (
+        f"{_JUDGEMENT}::test_where_results_are_exact_a_tolerance_is_no_budget",
+    ),
+    "It is not asked where the problem says that the tolerance is a budget": (
+        f"{_JUDGEMENT}::test_a_problem_that_widens_its_tolerance_says_that_it_is_a_budget",
+    ),
+    "None of 16 honest ways is refused": ("tests/docs/test_claims.py::test_the_measured_ways_are_those_that_are_said",),
 }
 """The same of docs/explanation/trust.md, but for what it explains."""
 
-_SAID = [("SECURITY.md", *one) for one in SECURITY.items()] + [
+_SAID = [("SECURITY.md", *one) for one in (SECURITY | KNOWN).items()] + [
     ("docs/explanation/trust.md", *one) for one in TRUST.items()
 ]
 
@@ -144,13 +233,44 @@ def test_a_sentence_and_its_tests_are_there(page: str, sentence: str, tests: tup
         assert name in functions, one
 
 
-def test_no_point_stands_without_a_test() -> None:
-    """Of what is meant to hold."""
-    section = (ROOT / "SECURITY.md").read_text().partition("## What is meant to hold")[2].partition("\nA way around")[0]
+@pytest.mark.parametrize(
+    ("begin", "end", "said"),
+    [
+        ("## What is meant to hold", "\nA way around", SECURITY),
+        ("## What is known not to hold", "\n## What is not", KNOWN),
+    ],
+    ids=["meant", "known"],
+)
+def test_no_point_stands_without_a_test(begin: str, end: str, said: dict[str, tuple[str, ...]]) -> None:
+    """Of what is meant to hold, and of what is known not to."""
+    section = (ROOT / "SECURITY.md").read_text().partition(begin)[2].partition(end)[0]
     points = [_words(one) for one in re.split(r"\n- ", section) if one.strip()]
     assert len(points) >= 9
-    bare = [one for one in points if not any(sentence in one for sentence in SECURITY)]
+    bare = [one for one in points if not any(sentence in one for sentence in said)]
     assert bare == []
+
+
+def test_languages_that_nothing_makes_again_are_those_that_are_named() -> None:
+    """By the table of languages, where their packs are."""
+    text = _words((ROOT / "SECURITY.md").read_text())
+    named = text.partition("In languages that nothing makes again (")[2].partition(")")[0].split(", ")
+    unmade = [one.name for one in languages() if one.recompile is None and one.name != "PyTorch"]
+    plain = {re.sub(r"[^a-z]", "", one.casefold()) for one in named}
+    assert {re.sub(r"[^a-z]", "", one.casefold()) for one in unmade} <= plain
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "fp16"])
+def test_the_measured_ways_are_those_that_are_said(dtype: str) -> None:
+    """The numbers of the page are those of the stored results."""
+    found = json.loads((ROOT / f"benchmarks/results/spent_tolerance_{dtype}.json").read_text())
+    text = _words((ROOT / "docs/explanation/trust.md").read_text())
+    assert found["refused"] == []
+    assert found["honest"] == 16
+    assert f"{found['ways']} ways" in text or f"all {found['ways']} showed before" in text
+    if dtype == "bf16":
+        assert f"{found['shown_before']} showed before there were these inputs, {found['shown']} do with them" in text
+    else:
+        assert found["shown"] == found["shown_before"] == found["ways"]
 
 
 def test_every_class_of_others_is_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from kopt_kb.workspace.journal.campaign_events import Invocation
     from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["allow", "invoked", "named_by", "require"]
+__all__ = ["allow", "invoked", "named_by", "refuse_needless", "reported", "require"]
 
 _NEVER_UNATTENDED = ("proposer", "launcher")
 """Kinds that a server never starts, allowed or not: they run outside of every cage."""
@@ -30,11 +31,27 @@ def invoked(launch: Invocation | None) -> tuple[Grant, ...]:
 
 
 def named_by(state: WorkspaceState) -> tuple[Grant, ...]:
-    """Return what a workspace's journal names: commands of its open campaign, and its project's file."""
+    """Return what a workspace's journal names: commands of its open campaign, and its project's file.
+
+    Of a project whose results are not compared also that its times alone decide.
+    """
     opened = state.campaign if state.stopped is None else None
     project = state.task.project
     commands = invoked(opened.launch) if opened is not None else ()
-    return (*commands, *((Grant("project", project.blob),) if project is not None else ()))
+    return (*commands, *((Grant("project", project.blob),) if project is not None else ()), *reported(state))
+
+
+def reported(state: WorkspaceState) -> tuple[Grant, ...]:
+    """Return what lets policies accept a project's times where nobody compares its results."""
+    project = state.task.project
+    return () if project is None or project.compares else (Grant("reported", project.blob),)
+
+
+def refuse_needless(args: argparse.Namespace, state: WorkspaceState) -> None:
+    """Raise `BadInput` for `--accept-reported` where nothing rests on reported times alone."""
+    if args.accept_reported and not reported(state):
+        what = "--accept-reported, and results are compared here"
+        raise BadInput(what, where="kb tune", fix="leave it out", code="KB103")
 
 
 def allow(folder: Path, grants: Iterable[Grant]) -> None:
@@ -71,6 +88,8 @@ def require(folder: Path, grants: Iterable[Grant], where: str) -> None:
         raise BadInput(what, where=where, fix=fix, code="KB474")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         fix = f"read it, then allow it: kb trust {folder}"
+        if any(one.kind == "reported" for one in missing):
+            fix += "; or --accept-reported for times alone; or have results compared: [commands] outputs"
         raise BadInput(what, where=where, fix=fix, code="KB474")
     print(f"kb: {what}\nallow it? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:

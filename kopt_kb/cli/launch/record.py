@@ -29,6 +29,7 @@ and */; docs/launch_records.md has all of it. kb verify record DIR replays a rec
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,6 +65,10 @@ class RecordedLaunch(Wire):
     record: LaunchRecord
 
 
+_CUDA_S = 60.0
+"""Most seconds of a CUDA C++ file: nothing but a compiler runs."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
@@ -89,6 +94,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--autotune", metavar="N|all", type=configuration, default=0,
         help="which autotune configuration (default 0); all: each that fits, into DIR/N",
     )  # fmt: skip
+    parser.add_argument(
+        "--run-s", metavar="S", type=float, help="most seconds, compilation included (default 300; 60 of CUDA C++)"
+    )
     parser.add_argument("--out", metavar="DIR", required=True, help="new folder for record.json and objects/")
     parser.add_argument("--wiki", metavar="DIR", action="append", default=[], help="wiki folder; repeatable")
     add_common(parser)
@@ -100,7 +108,8 @@ def run(args: argparse.Namespace) -> int:
     if args.autotune == ALL:
         return _each(args, target, device, facts)
     with _asked(args) as what:
-        record = make_record(MakerRequest(what, target, device, facts, "", args.autotune, statics=True), Path(args.out))
+        asked = MakerRequest(what, target, device, facts, "", args.autotune, statics=True)
+        record = make_record(asked, Path(args.out), _limit_s(args))
     if args.json:
         print_json(RecordedLaunch(args.out, record), args.wiki)
     else:
@@ -120,6 +129,14 @@ def _each(args: argparse.Namespace, target: str, device: str, facts: dict[str, i
     else:
         print(render_configs(found))
     return ExitCode.OK if found.kept else ExitCode.FINDING
+
+
+def _limit_s(args: argparse.Namespace) -> float:
+    """Return the limit of time; 0 where it is the usual one. A compiler alone needs less than a launcher."""
+    if args.run_s is not None and not 0 < args.run_s < math.inf:
+        raise BadInput(f"--run-s {args.run_s:g}", where="kb record", fix="seconds above zero", code="KB105")
+    is_cuda = [Path(one).suffix for one in args.words] == [".cu"]
+    return args.run_s or (_CUDA_S if is_cuda else 0.0)
 
 
 def _device(args: argparse.Namespace) -> tuple[str, str, dict[str, int]]:

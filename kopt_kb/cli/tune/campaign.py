@@ -45,6 +45,9 @@ def add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument(
         "--needs-bound", choices=get_args(NeedsBound), help="whether replayed code has to be made again from its source"
     )
+    action.add_argument(
+        "--accept-reported", action="store_true", help="let a project's own times decide where no result is compared"
+    )
     action.add_argument("--no-stop", metavar="REASON", action="append", default=[], help="go on past this stop reason")
     action.add_argument("--budget-s", metavar="S", type=float, help="seconds of this call")
     action.add_argument("--budget-rounds", metavar="N", type=int, help="rounds of this call")
@@ -80,7 +83,9 @@ def asked_policy(args: argparse.Namespace, project: ProjectAdapter | None) -> Po
     )  # fmt: skip
     if args.needs_bound:
         policy = replace(policy, needs_bound=args.needs_bound)
-    return policy if project is None else project.policy(policy)
+    if project is None:
+        return policy
+    return project.policy(replace(policy, accepts_reported=not project.compares))  # asked for before, by `reported`
 
 
 def campaign_of(

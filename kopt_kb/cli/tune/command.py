@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from kopt_kb.base.errors import BadInput, ExitCode, FindingError
 from kopt_kb.base.wire import Wire
-from kopt_kb.cli.kit.consent import allow, invoked, named_by, require
+from kopt_kb.cli.kit.consent import allow, invoked, named_by, refuse_needless, reported, require
 from kopt_kb.cli.kit.output import add_author, add_common, add_wiki, print_of, printable, say
 from kopt_kb.cli.kit.pack_arguments import add_of_packs
 from kopt_kb.cli.kit.page_output import add_report, check_report
@@ -128,8 +128,9 @@ def run(args: argparse.Namespace) -> int:
 def _agreed(args: argparse.Namespace, workspace: Workspace, state: WorkspaceState) -> argparse.Namespace:
     """Return the arguments with what the open campaign was confirmed with, as far as this user lets it start that."""
     confirmed = as_begun(as_confirmed(args, _opened(state)), state)
+    refuse_needless(args, state)
     if not args.dry_run:
-        given = invoked(launch_of(args))
+        given = (*invoked(launch_of(args)), *(reported(state) if args.accept_reported else ()))
         require(workspace.layout.root, set(named_by(state)) - set(given), f"kb tune {args.action}")
         allow(workspace.layout.root, given)
     return confirmed

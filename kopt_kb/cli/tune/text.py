@@ -156,6 +156,8 @@ def render(report: CampaignReport, *, full: bool = True) -> str:
     lines[0] += f", next: {report.next}" if report.stop is None else ""
     if gained(report):
         lines.append(gained(report))
+    elif report.level:
+        lines.append(f"gains: {report.level}")
     lines += filter(None, [launcher_of(report)])
     if report.refused:
         lines.append(f"refused: {printable(report.refused)}")

@@ -4,6 +4,7 @@ kb audit kernel_opt_norm
 kb audit kernel_opt_norm --anchor norm.kbb    the journal has to go on from where that bundle ended
 kb audit norm.kbb                             a file of kb tune bundle, on any machine
 kb audit norm.kbb --replay                    time its best version again on this GPU
+kb audit norm.kbb --recompile                 make its best version's code again from its source, without a GPU
 kb audit logs/                                any other log: what each claimed round or speed-up lacks
 kb audit repo --rev branch --under agent --commits main..branch
 kb audit kernel_opt_norm --format sarif > findings.sarif
@@ -44,8 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--anchor", metavar="FILE", help="a bundle, or its statement.json, that was kept elsewhere")
     parser.add_argument("--replay", action="store_true", help="time the best version's records again, on this GPU")
     parser.add_argument(
-        "--require", choices=("anchored", "timed"), action="append", default=[],
-        help="exit 1 unless --anchor shows that the journal stood elsewhere, or a replay here its times",
+        "--recompile", action="store_true", help="make the best version's code objects again from its source"
+    )
+    parser.add_argument(
+        "--require", choices=("anchored", "timed", "bound"), action="append", default=[],
+        help="exit 1 unless --anchor shows that the journal stood elsewhere, a replay here its times, or a compiler "
+        "here that its code comes from its source",
     )  # fmt: skip
     for option in _options():
         if option.metavar:
@@ -60,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the findings; exit 1 when there are any, or when what --require asks for is not shown."""
     asked = _asked(args, _options())
     if is_of_others(Path(args.path)):
-        if args.anchor or args.require or args.replay:
-            what = "--anchor, --replay and --require are for workspaces and bundles"
+        if args.anchor or args.require or args.replay or args.recompile:
+            what = "--anchor, --replay, --recompile and --require are for workspaces and bundles"
             raise BadInput(what, where=args.path, fix="leave it out", code="KB104")
         return _of_others(args)
     for name in asked:
@@ -70,14 +75,15 @@ def run(args: argparse.Namespace) -> int:
     named = args.wiki or os.environ.get("KOPT_GPU_WIKI") or is_bundle(Path(args.path))
     registry = Registry.open(*args.wiki, use_cache=False) if named else None
     replay = args.replay or "timed" in args.require
-    report = audit(args.path, registry, args.anchor, replay=replay)
+    recompile = args.recompile or "bound" in args.require
+    report = audit(args.path, registry, args.anchor, replay=replay, recompile=recompile)
     if args.format == "sarif":
         print_sarif("kb audit", _results(report, AUDIT_CODES), report.data)
     elif wants_json(args):
         print_json(report)
     else:
         print(render(report))
-    shown = {"anchored": report.anchored, "timed": report.is_timed}
+    shown = {"anchored": report.anchored, "timed": report.is_timed, "bound": report.is_bound}
     lacks = not all(shown[one] for one in args.require)
     return ExitCode.OK if report.clean and not lacks else ExitCode.FINDING
 
@@ -135,7 +141,7 @@ def render(report: AuditReport) -> str:
     """Return the report as text for people."""
     lines = [str(one) for one in report.findings]
     lines += [f"note: {one}" for one in report.notes]
-    lines += [str(report.timed)] if report.timed is not None else []
+    lines += [str(one) for one in (report.timed, report.made) if one is not None]
     for said in dict.fromkeys(report.launchers.values()):
         versions = [name for name, one in report.launchers.items() if one == said]
         lines.append(f"{', '.join(versions)}: {said}")

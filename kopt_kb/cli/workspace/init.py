@@ -17,7 +17,7 @@ from pathlib import Path
 from kopt_kb.analysis.roofline.recorded import RecordedRoofline
 from kopt_kb.base.errors import BadInput, ExitCode, UnknownData
 from kopt_kb.base.wire import Wire
-from kopt_kb.cli.kit.consent import allow, named_by
+from kopt_kb.cli.kit.consent import allow, named_by, reported
 from kopt_kb.cli.kit.named_kernel import kernel_file
 from kopt_kb.cli.kit.output import add_wiki, conditions, open_registry, print_values
 from kopt_kb.cli.kit.pack_arguments import add_of_packs, given_of_packs
@@ -79,6 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade")
     parser.add_argument(
+        "--accept-reported", action="store_true", help="let a project's own times decide where no result is compared"
+    )
+    parser.add_argument(
         "--allow-unknown", action="store_true", help="create it although a target's input is UNKNOWN (exit 4)"
     )
     parser.add_argument(
@@ -124,7 +127,8 @@ def run(args: argparse.Namespace) -> int:
         raise error.restated(fix=fix) from error
     state = workspace.state()
     if task.project is not None:  # this user named the file: its commands are those of this command line
-        allow(workspace.layout.root, named_by(state))
+        unsaid = () if args.accept_reported else reported(state)
+        allow(workspace.layout.root, set(named_by(state)) - set(unsaid))
     incomplete = not has_targets(state)
     if args.json:
         root = str(workspace.layout.root)
@@ -166,6 +170,9 @@ def _task(args: argparse.Namespace, registry: Registry) -> Task:
         return task_of_call(args, registry, _placeholders(args.placeholder), limits)
     if args.project:
         return _task_of_project(args)
+    if args.accept_reported:
+        fix = "leave it out; only a project's own commands report times"
+        raise BadInput("--accept-reported without --project", where="kb init", fix=fix, code="KB103")
     if args.problem:
         return task_of_problem(args, _placeholders(args.placeholder))
     demo = Path(args.kernel_demo) if args.kernel_demo else None

@@ -35,6 +35,9 @@ def task_of_project(args: argparse.Namespace, options: dict[str, str]) -> Task:
     project = read_project(data, str(file))
     root = (file.parent / project.root).resolve()
     _ask_for(args, project)
+    if args.accept_reported and "outputs" in project.commands:
+        what = "--accept-reported, and the project has its results compared: [commands] outputs"
+        raise BadInput(what, where="kb init --project", fix="leave it out", code="KB103")
     chosen = select(project, root)
     framework = _framework(args, project)
     given = {"platform": args.platform, "framework": framework}

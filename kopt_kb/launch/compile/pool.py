@@ -32,7 +32,8 @@ class CompilePool:
         workers: Child processes.
         time_limit_s: Wall time of one job; its worker is killed and replaced after it.
         memory_limit_bytes: Address space of a worker; 0 sets no limit.
-        start_limit_s: Added to the first job of a worker, which imports Triton and perhaps torch.
+        start_limit_s: Added to the first job of a worker, which imports Triton and perhaps torch; of CUDA C++,
+            which imports neither, a tenth of it.
         python: Interpreter of the workers, whose own packages come first; empty: this one.
         ends_at: Moment of `time.monotonic` at which every job is over, whatever its limits.
     """
@@ -125,7 +126,8 @@ class _Worker:
         """Return the answer, or the error that says how the job died."""
         where = job.case.file
         begin = time.monotonic()
-        end = min(begin + limit_s + (start_limit_s if self._talk is None else 0.0), self._ends_at)
+        start_s = start_limit_s * (_BARE if Path(where).suffix == ".cu" else 1.0) if self._talk is None else 0.0
+        end = min(begin + limit_s + start_s, self._ends_at)
         if end <= begin:
             return CompileFailed.of("time_limit", "no time is left to compile", where=where)
         talk = self._start()
@@ -139,7 +141,7 @@ class _Worker:
                 return self._death(self.stop(), where)
             self.stop()
             what = f"compilation ran past {min(limit_s, end - begin):.4g} s"
-            return CompileFailed.of("time_limit", what, where=where, fix="raise the time limit")
+            return CompileFailed.of("time_limit", what, where=where, fix="raise the time limit (--run-s)")
         except ValueError as error:
             self.stop()
             return CompileFailed.of("crash", f"the compiler's answer is none: {error}", where=where)
@@ -173,6 +175,9 @@ class _Worker:
         self._files.close()
         return status
 
+
+_BARE = 0.1
+"""Share of the time to start that a worker needs which imports neither Triton nor torch."""
 
 _DYING_S = 30.0
 """Most seconds between the end of a worker's answers and its status; a core of gigabytes is dumped meanwhile."""

@@ -286,7 +286,8 @@ class _Maker:
 def _record_in(reply: Reply, body: bytes, wall_s: float) -> LaunchRecord:
     """Return the record of an answer; raises why there is none."""
     if reply.ended == "hang":
-        raise NotRecordedError(f"the launcher ran longer than {wall_s:g} s", where="kb record")
+        what = f"the launcher ran longer than {wall_s:g} s, compilation included"
+        raise NotRecordedError(what, where="kb record", fix="raise the limit of time (--run-s)")
     why = {"limit": f"more than {MAX_ANSWER_BYTES} bytes", "oom": "more memory than it may use", "crash": "no answer"}
     if reply.ended != "ok":
         raise NotRecordedError(f"the maker ended with {reply.status}: {why[reply.ended]}", where="kb record")
@@ -300,19 +301,20 @@ def _record_in(reply: Reply, body: bytes, wall_s: float) -> LaunchRecord:
     return answer.record
 
 
-def make_record(request: MakerRequest, out: Path) -> LaunchRecord:
+def make_record(request: MakerRequest, out: Path, wall_s: float = 0.0) -> LaunchRecord:
     """Record a launcher in a child process and store the record; the folder must not exist.
 
     Args:
         request: What to record; its `folder` is replaced by one of the maker's own.
         out: Where `record.json` and `objects/` go.
+        wall_s: Most seconds that the launcher may take, compilation included; 0: five minutes.
 
     Raises:
         BadInput: `out` exists, or the request names something that is not there.
         NotRecordedError: The launcher fails, launches nothing, or answers with what is no record.
         MissingTool: Triton or torch is not installed.
     """
-    with Makers(1) as makers:
+    with Makers(1, wall_s=wall_s) as makers:
         return makers.make(request, out).stored()
 
 

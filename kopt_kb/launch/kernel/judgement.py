@@ -19,13 +19,20 @@ from kopt_kb.problem.shapes import Shape
 from kopt_kb.problem.tolerances import TOLERANCES, Tolerance, tolerance_of
 from kopt_kb.problem.trials import GENERIC, RANDOM, Trial, trial_named
 
-__all__ = ["RELATION_SHARE", "Case", "Judgement", "Result", "limits_of", "trials_of", "wrong_result"]
+__all__ = ["EXACT", "RELATION_SHARE", "Case", "Judgement", "Result", "limits_of", "trials_of", "wrong_result"]
 
 RELATION_SHARE = 0.5
 """Limit of two runs that have to agree, as a share of the tolerance: both round alike."""
 
 _ORDER = float(TOLERANCES["fp32"].rel_l2_err)
 """What another order of summation in fp32 may change, whatever the tolerance."""
+
+EXACT = Fraction(1, 1 << 14)
+"""Limit where a right result is one that the storage type holds: a thousand roundings of fp32."""
+
+_NARROW = frozenset({"bf16", "fp16"})
+"""Storage types whose tolerance leaves more than that, though operations are in fp32; types of fewer bits say
+themselves that operands are rounded on the way."""
 
 _HOLDS_SHARE = 0.1
 """A relation is asked of a kernel when the reference keeps it within this share of the tolerance."""
@@ -102,7 +109,7 @@ class Case:
     def __init__(
         self, module: Any, shape: Shape, dtype: str, trial: Trial, seed: int, device: str, op: str = ""
     ) -> None:
-        self.module, self.trial = module, trial
+        self.module, self.trial, self._dtype = module, trial, dtype
         self._op = op or str(getattr(module, "OP", ""))
         self._drawn = Drawn(trial, seed, device)
         base = tuple(module.make_inputs(shape, dtype, device, seed))
@@ -132,12 +139,22 @@ class Case:
             return Judgement(None, skipped="the published reference is itself beyond the tolerance on such inputs")
         if tuple(out.shape) != tuple(wide.shape):
             return Judgement(None, f"the result has shape {tuple(out.shape)}, the reference {tuple(wide.shape)}")
-        errors = compare(out, wide, magnitude_of(self._op, self.inputs, tuple(wide.shape)))
-        problem, held, relation = errors.failure(limits), Result(out, wide), None
+        magnitude = magnitude_of(self._op, self.inputs, tuple(wide.shape))
+        errors = compare(out, wide, magnitude)
+        asked = self._limits(limits, out, wide, magnitude)
+        problem, held, relation = errors.failure(asked), Result(out, wide), None
         if self._first is not None and not problem:
             relation, problem = self._related(self._first, held, limits)
         self._first = held if self.trial.then else None
         return Judgement(errors, problem, relation_err=relation)
+
+    def _limits(self, limits: Tolerance, out: Any, wide: Any, magnitude: Any) -> Tolerance:
+        """Return this trial's limits: where right results are exact, a tolerance that nobody widened is no budget."""
+        usual = tolerance_of(self._dtype).rel_l2_err
+        if not self.trial.exact or self._dtype not in _NARROW or limits.rel_l2_err > usual:
+            return limits
+        exact = Tolerance(min(EXACT, limits.rel_l2_err), min(EXACT, limits.max_abs_err_rel), "results are exact here")
+        return limits if compare(wide.to(out.dtype), wide, magnitude).failure(exact) else exact
 
     def _judged_all(self, outs: Any, limits: Tolerance, wide: tuple[Any, ...]) -> Judgement:
         """Return the verdict on several results: the first that is wrong, else the one that is farthest off."""

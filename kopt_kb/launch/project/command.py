@@ -13,10 +13,10 @@ from kopt_kb.base.wire import Text, Wire
 
 __all__ = ["PLACEHOLDERS", "CommandRun", "ProjectCommand", "command_of"]
 
-PLACEHOLDERS = ("csv", "report", "shapes", "python", "inputs", "outputs")
+PLACEHOLDERS = ("csv", "report", "shapes", "python", "inputs", "outputs", "seed")
 """{csv}: file to write; {report}: file or folder to write, for a profile; {shapes}: shapes to run, with commas
 between them; {python}: the Python that runs kb; {inputs}, {outputs}: folders of cases and of their
-results."""
+results; {seed}: a number that is new in each run, in the variable KOPT_SEED too."""
 
 MAX_LIMIT_S = 1e7
 """No command needs longer, in seconds: about four months."""
@@ -53,6 +53,16 @@ class ProjectCommand:
         """Return the words with placeholders filled in; `places` are those of cases."""
         values = {"csv": csv, "report": csv, "shapes": ",".join(shapes), "python": sys.executable, **places}
         return tuple(_PLACE.sub(lambda found: values.get(found.group(1), found.group(0)), word) for word in self.words)
+
+    @property
+    def program(self) -> str:
+        """What runs, as it is written: the script or the module of a Python, else the program."""
+        first, *rest = self.words
+        if first != "{python}":
+            return first
+        if "-m" in rest[:-1]:
+            return f"-m {rest[rest.index('-m') + 1]}"
+        return next((one for one in rest if not one.startswith("-")), first)
 
     def shown(self) -> str:
         """Return the command as people read it."""

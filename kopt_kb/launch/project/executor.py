@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import os
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -123,10 +124,11 @@ class ProjectExecutor:
         shapes: dict[str, dict[str, list[Sample]]] = {}
         header = job.body.header
         for _ in range(job.body.repeats):
+            seed = secrets.randbelow(1 << 31)  # of all sides: what they are given is no difference between them
             for side, copy in copies.items():
                 blamed = side == "candidate" or copy is copies["candidate"]
                 try:
-                    reason, rows = self.commands.measure(session, copy, side, header)
+                    reason, rows = self.commands.measure(session, copy, side, header, seed)
                 except CommandFailedError as error:
                     if blamed:
                         raise

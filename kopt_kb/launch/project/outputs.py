@@ -24,6 +24,7 @@ from kopt_kb.launch.judge.channel import REFERENCE, Channel, ProcessChannel
 from kopt_kb.launch.kernel.declared import packaged_reference
 from kopt_kb.launch.kernel.judgement import trials_of
 from kopt_kb.launch.project.bounded_read import UnreadableError, open_regular, read_bounded
+from kopt_kb.launch.project.entries import unlike_benchmark
 from kopt_kb.launch.project.running import Commands, RunningJob
 from kopt_kb.launch.project.scratch import Scratch
 from kopt_kb.launch.record.model import TensorView
@@ -219,8 +220,8 @@ def judged_outputs(commands: Commands, session: RunningJob, copy: Scratch) -> Ch
     own = commands.copies.root / project.reference if project.reference else packaged_reference(project.op)
     if own is None:
         return Check(problem=f"no reference of {project.op}")
-    inputs, outputs, scratch = (session.folder / name for name in ("inputs", "outputs", "again"))
-    for one in (inputs, outputs, scratch):
+    inputs, outputs, scratch, probed = (session.folder / name for name in ("inputs", "outputs", "again", "probed"))
+    for one in (inputs, outputs, scratch, probed):
         one.mkdir()
     try:
         with Cases(own, project.op, project.dtype) as cases:
@@ -229,12 +230,13 @@ def judged_outputs(commands: Commands, session: RunningJob, copy: Scratch) -> Ch
                 return Check(problem=f"the inputs can't be made: {unable}")
             for case in cases.made:
                 (outputs / case.name).mkdir()
-            command = project.commands["outputs"]
-            # The folder of a report is what a command may write besides its copy.
-            reason = commands.run(session, copy, command, outputs / "report", inputs=str(inputs), outputs=str(outputs))
+                (probed / case.name).mkdir()
+            reason = commands.outputs(session, copy, inputs, outputs)
             if reason:
                 return Check(problem=reason)
             found = cases.compared(outputs, scratch, keep=not project.reference)
+            if found.passed and body.probe and (reason := unlike_benchmark(commands, session, inputs, probed)):
+                return Check(problem=reason)
     except KoptError as error:
         return Check(problem=f"the results can't be compared: {error.what}")
     held = session.held

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kopt_kb.base.errors import BadInput
 from kopt_kb.launch.project.bundle import files_of
+from kopt_kb.launch.project.file import ProjectFile
 from kopt_kb.launch.project.results_csv import CsvProblemError, read_shapes
 from kopt_kb.launch.project.running import CommandFailedError, Commands, RunningJob
 
-__all__ = ["printed_shapes", "unused_copy"]
+__all__ = ["broken", "printed_shapes", "unused_copy"]
 
 _BROKEN = {
     True: 'raise RuntimeError("kb: this kernel is broken on purpose")\n',
@@ -16,12 +19,16 @@ _BROKEN = {
 """Text of a kernel that can't work, in Python and in any other language."""
 
 
+def broken(project: ProjectFile, files: Mapping[str, str]) -> dict[str, str]:
+    """Return a version's files with a kernel that can't work."""
+    return {**files, project.kernel_source: _BROKEN[project.is_python]}
+
+
 def unused_copy(commands: Commands, session: RunningJob) -> str:
     """Return why the commands don't seem to use the copy: they pass although its kernel is broken."""
     job, project = session.job, commands.copies.project
     source = project.kernel_source
-    files = {**files_of(job.candidate), source: _BROKEN[project.is_python]}
-    copy = commands.copies.spare(files, job.body.protected)
+    copy = commands.copies.spare(broken(project, files_of(job.candidate)), job.body.protected)
     try:
         commands.build(session, copy)
         copy.built = True  # what it failed to build is not built again

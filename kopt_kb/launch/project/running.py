@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -25,7 +26,10 @@ from kopt_kb.sandbox.deadline import left_s
 from kopt_kb.sandbox.isolation import Isolation
 from kopt_kb.sandbox.process import MAX_PRINTED_BYTES, ChildLimits, Started, read_tail
 
-__all__ = ["CommandFailedError", "Commands", "RunningJob"]
+__all__ = ["SEED", "CommandFailedError", "Commands", "RunningJob"]
+
+SEED = "KOPT_SEED"
+"""Variable of a number that is new in each run of a command, so that a benchmark can draw new inputs from it."""
 
 
 class CommandFailedError(Exception):
@@ -98,9 +102,11 @@ class Commands:
         except UnwritableFilesError as error:
             raise CommandFailedError(str(error)) from error
 
-    def measure(self, session: RunningJob, copy: Scratch, side: str, header: Sequence[str]) -> tuple[str, Rows | None]:
+    def measure(
+        self, session: RunningJob, copy: Scratch, side: str, header: Sequence[str], seed: int | None = None
+    ) -> tuple[str, Rows | None]:
         """Benchmark one copy; return its rows, or why there are none."""
-        reason, report = self.benchmark(session, copy, side)
+        reason, report = self.benchmark(session, copy, side, seed)
         body = session.job.body
         try:
             rows = read_rows(
@@ -111,14 +117,20 @@ class Commands:
             return "; ".join(filter(None, (reason, error.what))), None
         return reason, None if reason else rows
 
-    def benchmark(self, session: RunningJob, copy: Scratch, side: str) -> tuple[str, Path]:
+    def benchmark(self, session: RunningJob, copy: Scratch, side: str, seed: int | None = None) -> tuple[str, Path]:
         """Run the benchmark of the job's level; return why it failed, and the CSV it should have written."""
         report = session.next_csv(side)
         reason = self.build(session, copy)
         if reason:
             return reason, report
         quick = self.copies.project.quick_command() if session.job.body.is_quick else None
-        return self.run(session, copy, quick or self.copies.project.commands["benchmark"], report), report
+        return self.run(session, copy, quick or self.copies.project.commands["benchmark"], report, seed=seed), report
+
+    def outputs(self, session: RunningJob, copy: Scratch, inputs: Path, outputs: Path) -> str:
+        """Have a copy compute the cases in a folder; return why it failed, or nothing."""
+        command = self.copies.project.commands["outputs"]
+        # The folder of a report is what a command may write besides its copy.
+        return self.run(session, copy, command, outputs / "report", inputs=str(inputs), outputs=str(outputs))
 
     def build(self, session: RunningJob, copy: Scratch) -> str:
         """Build a copy that is not built yet; return why that failed, or nothing."""
@@ -131,11 +143,11 @@ class Commands:
 
     def run(
         self, session: RunningJob, copy: Scratch, command: ProjectCommand, report: Path | None = None,
-        shapes: tuple[str, ...] = (), **places: str,
+        shapes: tuple[str, ...] = (), seed: int | None = None, **places: str,
     ) -> str:  # fmt: skip
         """Run one command in a copy; return why it failed, or nothing. `places` fill in further placeholders.
 
-        `shapes` are those that it is told; empty: all of the job.
+        `shapes` are those that it is told; empty: all of the job. `seed`: None: one that no run had.
 
         Raises:
             CommandFailedError: It ran past a limit, its own or that of the job.
@@ -143,8 +155,9 @@ class Commands:
         self._check_disturbed(copy, f"before the {command.name}")
         copy.forget_caches()
         job, building = session.job, command.name == "build"
-        argv = command.argv(csv=str(report or ""), shapes=shapes or job.body.shapes, **places)
-        session.say(f"{command.name}: {command.shown()}")
+        drawn = str(secrets.randbelow(1 << 31) if seed is None else seed)
+        argv = command.argv(csv=str(report or ""), shapes=shapes or job.body.shapes, seed=drawn, **places)
+        session.say(f"{command.name}: {command.shown()} (seed {drawn})")
         try:
             limits = ChildLimits(left_s(session.ends_at, command.limit_s), job.limits.resident_bytes)
         except TimeoutError:
@@ -155,7 +168,7 @@ class Commands:
             memory_bytes=job.limits.resident_bytes,
         )  # fmt: skip
         try:
-            variables = self.variables(copy, command)
+            variables = self.variables(copy, command) | {SEED: drawn}
             found = _program(argv[0], copy.folder, variables)
             with session.log.open("ab") as log:
                 ended = process.run(

@@ -74,7 +74,10 @@ class Scratch:
         return tuple(sorted(path for path in now.keys() | self._seen.keys() if now.get(path) != self._seen.get(path)))
 
     def settle(self, *, building: bool = False) -> None:
-        """Take the copy as its own command left it; what a build made or changed may be written again later on."""
+        """Take the copy as its own command left it; what a build made or changed may be written again later on.
+
+        But not what is loaded or run: what the benchmark times is what the test and `outputs` used.
+        """
         self._seen = self._stamps()
         if not building:
             return
@@ -82,7 +85,8 @@ class Scratch:
             known = self._others.get(path)
             if known is None or self._differs(path, self._seen[path]):
                 self._others[path] = (self._seen[path], _hash(self.folder / path))
-                self._made.add(path)
+                if not _is_loadable(self.folder / path):
+                    self._made.add(path)
         for path in self._others.keys() - self._seen.keys():
             del self._others[path]
 
@@ -191,6 +195,15 @@ def _stamps(folder: Path) -> Iterator[tuple[str, Stamp]]:
             except OSError:  # it ended its life meanwhile
                 continue
             yield f"{prefix}{name}", (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _is_loadable(path: Path) -> bool:
+    """Return whether a file is an object file, a library or a program."""
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
 
 
 def _hash(path: Path) -> str:

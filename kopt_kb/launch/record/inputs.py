@@ -216,6 +216,21 @@ def _head(tensor: Any, edit: Edit, drawn: Drawn) -> Any:
     return tensor.narrow(edit.axis, 0, drawn.place(edit, tensor.shape[edit.axis]))
 
 
+def _single(tensor: Any, edit: Edit, drawn: Drawn) -> Any:
+    if tensor.ndim < -edit.axis:
+        return tensor
+    along = tensor.movedim(edit.axis, -1)
+    places = drawn.places(along.shape[:-1], along.shape[-1]).unsqueeze(-1)
+    kept = along.new_zeros(along.shape).scatter_(-1, places, along.gather(-1, places))
+    return kept.movedim(-1, edit.axis)
+
+
+def _lead(tensor: Any, edit: Edit, _: Drawn) -> Any:
+    signs = tensor.new_full((_extent(tensor, edit.axis),), -1.0)
+    signs[0] = 1.0
+    return tensor.abs() * _along(signs, tensor, edit.axis)
+
+
 _KINDS: dict[str, Callable[[Any, Edit, Drawn], Any]] = {
     "powers": _powers,
     "shrink": _powers,
@@ -233,4 +248,7 @@ _KINDS: dict[str, Callable[[Any, Edit, Drawn], Any]] = {
     "mapped": _mapped,
     "reverse_tail": _reverse_tail,
     "head": _head,
+    "single": _single,
+    "signs": lambda tensor, edit, _: tensor.sign() * edit.value,
+    "lead": _lead,
 }

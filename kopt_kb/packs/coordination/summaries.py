@@ -14,6 +14,7 @@ from kopt_kb.tuning.report import stated_targets
 from kopt_kb.tuning.stops import evaluation, not_evaluable
 from kopt_kb.tuning.versions import gain_pct, incumbent_name
 from kopt_kb.wiki.tables import table
+from kopt_kb.workspace.levels import round_words
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import StopConditions
@@ -87,7 +88,7 @@ def optimization_report(state: WorkspaceState, number: int | None = None) -> str
     lines += [f"- [{_mark(gates, 'limits')}] Hardware requirements met"]
     lines += ["", "### Implementation", f"- Specialist: {specialist or 'none'}", f"- Changes: {_claim(one)}", ""]
     lines += ["### Validation", *table(["Metric", "Before", "After", "Change"], _rows(old, new))]
-    return "\n".join([*lines, "### Result", _result(one, gain), ""])
+    return "\n".join([*lines, "### Result", _result(state, one, gain), ""])
 
 
 def _mark(gates: Mapping[str, object], *names: str) -> str:
@@ -96,11 +97,12 @@ def _mark(gates: Mapping[str, object], *names: str) -> str:
     return "!" if "fail" in results else " " if "unavailable" in results else "x"
 
 
-def _result(round_: Round, gain: float | None) -> str:
+def _result(state: WorkspaceState, round_: Round, gain: float | None) -> str:
     rule = round_.decided.rule if round_.decided is not None else ""
-    shown = "not timed" if gain is None else f"{gain:+.2f} %"
+    level = round_words(state, round_)
+    shown = "not timed" if gain is None else f"{gain:+.2f} %, {level}"
     if round_.accepted and round_.refuted_by is None:
-        return f"SUCCESS: Achieved {shown} improvement ({rule})"
+        return f"SUCCESS: Achieved {gain or 0.0:+.2f} % improvement ({rule}, {level})"
     why = next((gate.reason for gate in round_.gates.values() if gate.result == "fail" and gate.reason), rule)
     decision = round_.decided.decision if round_.decided is not None else "open"
     return f"{'UNVERIFIED' if decision == 'unverified' else 'FAILED: rolled back'} ({shown}): {why}"
@@ -130,6 +132,7 @@ def summary_report(state: WorkspaceState) -> str:
     rows = [*_rows(old, new), ("SOL%", *(_cell(one, " %") for one in sols), points)]
     lines += [] if rounds else ["none", ""]
     lines += ["### Cumulative Results", *table(["Metric", "Baseline", "Final", "Total Change"], rows)]
+    lines += [] if best is None else [f"Rests on {round_words(state, best)}.", ""]
     return "\n".join([*lines, "### Remaining Opportunities", *_remaining(state), ""])
 
 
@@ -138,7 +141,8 @@ def _impact(state: WorkspaceState, round_: Round) -> str:
     if old is None or new is None:
         return "not timed"
     slower = 100 * (new / old - 1)
-    words = f"{_cell(old, ' ms', _MS)} --> {_cell(new, ' ms', _MS)} ({slower:+.2f} %)"
+    level = round_words(state, round_)
+    words = f"{_cell(old, ' ms', _MS)} --> {_cell(new, ' ms', _MS)} ({slower:+.2f} %, {level})"
     return f"Regression detected: {words}" if slower > 0 else words
 
 

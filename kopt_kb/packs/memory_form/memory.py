@@ -16,6 +16,7 @@ from kopt_kb.packs.memory_form.memory_model import Iteration, Pitfall
 from kopt_kb.quantity.statistics import change_pct, geometric_mean, speedup_pct
 from kopt_kb.workspace.journal.blobs import BlobReader
 from kopt_kb.workspace.journal.round_events import GateJudged, Measured, Trust
+from kopt_kb.workspace.levels import round_words
 from kopt_kb.workspace.rounds import Candidate, ChildRun, Round
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.rates import ShapeRate, rates_of, short
@@ -206,7 +207,8 @@ def _comparison(state: WorkspaceState, attempt: Round) -> model.Comparison | Non
     new = geometric_mean(own[shape].median_s for shape in shapes)
     old = geometric_mean(before[shape].median_s for shape in shapes)
     changes = short(change_pct(old, new)), short(speedup_pct(old, new))
-    return model.Comparison(f"v{previous.number}", bool(again), *changes)
+    level = round_words(state, attempt) if state.task.project is not None else None
+    return model.Comparison(f"v{previous.number}", bool(again), *changes, level)
 
 
 def _optimization(attempt: Round, risks: tuple[str, ...]) -> model.Optimization | None:

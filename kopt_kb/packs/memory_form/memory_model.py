@@ -75,12 +75,15 @@ class Comparison(Wire):
 
     Attributes:
         same_round: whether the incumbent was timed again in this round, interleaved
+        level: of a project, on what its times rest; left out of any other, whose decision says it
     """
 
+    WIRE: ClassVar = ("version", "same_round", "latency_change_pct", "throughput_change_pct", "level?")
     version: Version
     same_round: bool
     latency_change_pct: float | None
     throughput_change_pct: float | None
+    level: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,8 @@ def _aggregate(memory: Iteration) -> list[str]:
     before = one.comparison_with_previous
     if before is not None:
         how = "timed again in this round" if before.same_round else "as timed in its own round"
-        found.append(f"throughput against {before.version} ({how}): {percent(before.throughput_change_pct)}")
+        level = f" ({before.level})" if before.level else ""
+        found.append(f"throughput against {before.version} ({how}): {percent(before.throughput_change_pct)}{level}")
     return bullets(found)
 
 

@@ -58,6 +58,12 @@ _TRIALS = (
     ),
     Trial("sharp scores", "weights that are nearly equal", (Edit("scale", 0, value=4.0),), dense=True),
     Trial("equal scores", "an answer that needs the scores to differ", (Edit("scale", 1, value=0.0),)),
+    Trial(
+        "one key for all",
+        "values in a narrower type, a sum of weights that is cut off",
+        (Edit("lead", 0, -9), Edit("scale", 0, value=32.0), Edit("lead", 1, -2)),
+        exact=True,
+    ),
     Trial("one large value a key", "a key that is skipped", (Edit("place", 2, value=64.0),)),
     Trial(
         "later keys",

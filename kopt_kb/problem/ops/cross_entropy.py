@@ -41,7 +41,7 @@ _TRIALS = (
         dense=True,
     ),
     Trial("rows of other sizes", "a sum that is the same for all rows", (Edit("powers", 0, -2, 2),), dense=True),
-    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=100.0),)),
+    Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=100.0),), exact=True),
     Trial("equal logits", "an answer that needs the elements to differ", (Edit("equal", 0),)),
     Trial("masked logits", "infinities that end as NaN", (Edit("mask", 0, value=0.5),)),
     Trial(

@@ -36,6 +36,7 @@ _TRIALS = (
     Trial("one large element a row", "an element that is not read", (Edit("place", 0, value=500.0),)),
     Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0), Edit("equal", 1))),
     Trial("signs in turn", "an answer for one sign", (Edit("alternate", 0),)),
+    Trial("the first alone", "a result that is rounded twice", (Edit("scale", 1, value=0.0),), exact=True),
     Trial("half of it zero", "zeros that are skipped or divided by", (Edit("zero", 0, -1),)),
     Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.5), Edit("tiny", 1, value=0.5))),
     Trial(

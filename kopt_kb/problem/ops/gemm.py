@@ -9,7 +9,7 @@ from kopt_kb.problem.counts import Counts, FlopCount, dram, exact
 from kopt_kb.problem.dtypes import DTYPES, DType, dtype_of, matrix_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionValues
 from kopt_kb.problem.shapes import Shape
-from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial
+from kopt_kb.problem.trials import RANDOM, Cut, Edit, Split, Trial, one_term
 
 __all__ = ["CONTRACTION_OPTIONS", "DEFINITION", "check_blocks", "output_type"]
 
@@ -102,6 +102,8 @@ _TRIALS = (
         dense=True,
     ),
     Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.5),)),
+    one_term(1, -2, "A"),
+    one_term(0, -1, "B"),
 )
 
 

@@ -7,6 +7,7 @@ from kopt_kb.problem.dtypes import DType, matrix_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
 from kopt_kb.problem.ops.gemm import CONTRACTION_OPTIONS, check_blocks, output_type
 from kopt_kb.problem.shapes import Shape
+from kopt_kb.problem.trials import GENERIC, one_term
 
 __all__ = ["DEFINITION"]
 
@@ -56,4 +57,5 @@ DEFINITION = OpDefinition(
         *CONTRACTION_OPTIONS,
     ),
     kinds=("float", "int"),
+    trials=(*GENERIC, one_term(1, -2, "A"), one_term(0, -1, "B")),
 )

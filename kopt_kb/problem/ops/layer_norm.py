@@ -45,6 +45,12 @@ _TRIALS = (
     Trial("one large element a row", "squares in a narrow type", (Edit("place", 0, value=1000.0),)),
     Trial("equal elements", "a division by zero", (Edit("equal", 0),)),
     Trial(
+        "elements of one size",
+        "weights in a narrower type, a variance of a part of the row",
+        (Edit("signs", 0, value=2.0**7), Edit("alternate", 0), Edit("scale", 2, value=0.0)),
+        exact=True,
+    ),
+    Trial(
         "weights of other sizes",
         "weights that are not read",
         (Edit("powers", 1, -1, 3), Edit("powers", 2, -1, 3)),

@@ -6,7 +6,7 @@ from kopt_kb.problem.counts import Counts, FlopCount, SpecialCount, dram, exact
 from kopt_kb.problem.dtypes import DTYPES, DType, Engine, matrix_compute, vector_compute
 from kopt_kb.problem.ops.definition import OpDefinition, Option, OptionError, OptionValues
 from kopt_kb.problem.shapes import Shape
-from kopt_kb.problem.trials import LINEAR, RANDOM, SAFE, Edit, Trial
+from kopt_kb.problem.trials import LINEAR, RANDOM, SAFE, Edit, Trial, one_term
 
 __all__ = ["DEFINITIONS"]
 
@@ -110,7 +110,7 @@ DEFINITIONS = {
         flops=f"2*M*K: {_PRODUCT}",
         bytes="A and x once read, y once written",
         count=_gemv,
-        trials=LINEAR,
+        trials=(*LINEAR, one_term(1, -1, "A"), one_term(0, -1, "x")),
     ),
     "batched_gemm": OpDefinition(
         id="batched_gemm",
@@ -120,7 +120,7 @@ DEFINITIONS = {
         flops=f"2*B*M*N*K: {_PRODUCT}",
         bytes="A and B once read, C once written",
         count=_batched_gemm,
-        trials=LINEAR,
+        trials=(*LINEAR, one_term(1, -2, "A"), one_term(0, -1, "B")),
     ),
     "gemm_bias_act": OpDefinition(
         id="gemm_bias_act",

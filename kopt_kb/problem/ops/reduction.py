@@ -46,6 +46,9 @@ _TRIALS = (
     Trial("one large element a row", "a part of the row that is skipped", (Edit("place", 0, value=5000.0),)),
     Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0),)),
     Trial("signs in turn", "a sum that is too narrow", (Edit("alternate", 0),)),
+    Trial(
+        "one term a row", "elements in a narrower type, a factor that is left out", (Edit("single", 0, -1),), exact=True
+    ),
     Trial("half of it zero", "a mean of what was looked at", (Edit("zero", 0, -1),)),
     Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=0.25),)),
     Trial(

@@ -32,6 +32,12 @@ _TRIALS = (
     Trial("small elements", "an epsilon that is left out", (Edit("scale", 0, value=2.0**-10),), dense=True),
     Trial("one large element a row", "squares in a narrow type", (Edit("place", 0, value=1000.0),)),
     Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0),)),
+    Trial(
+        "elements of one size",
+        "weights in a narrower type, a mean square of a part of the row",
+        (Edit("signs", 0, value=2.0**7),),
+        exact=True,
+    ),
     Trial("half of the rows zero", "a division by zero", (Edit("zero", 0, -2),)),
     Trial("weights of other sizes", "weights that are not read", (Edit("powers", 1, -1, 3),), dense=True),
     Trial("least elements", "elements flushed to zero", (Edit("tiny", 0, value=4.0),)),

@@ -35,6 +35,7 @@ _TRIALS = (
     ),
     Trial("rows at other heights", "a maximum that is not subtracted", (Edit("shifts", 0, -2, 150.0),), dense=True),
     Trial("one huge logit a row", "a maximum that is not read", (Edit("place", 0, value=60.0),)),
+    Trial("one logit above all", "a sum that is cut off", (Edit("place", 0, value=250.0),), exact=True),
     Trial("equal logits", "an answer that needs the elements to differ", (Edit("equal", 0),)),
     Trial("masked logits", "infinities that end as NaN", (Edit("mask", 0, value=0.5),)),
     Trial(

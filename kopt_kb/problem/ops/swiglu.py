@@ -33,6 +33,12 @@ _TRIALS = (
         dense=True,
     ),
     Trial("saturated gates", "an exponential that overflows, or is cut off", (Edit("scale", 0, value=32.0),)),
+    Trial(
+        "open gates",
+        "values in a narrower type, a result that is rounded twice",
+        (Edit("signs", 0, value=64.0), Edit("alternate", 0, -9)),
+        exact=True,
+    ),
     Trial("equal elements", "an answer that needs the elements to differ", (Edit("equal", 0), Edit("equal", 1))),
     Trial("half of the gates zero", "zeros that are skipped", (Edit("zero", 0, -1),)),
     Trial("least elements", "elements flushed to zero", (Edit("tiny", 1, value=0.5),)),

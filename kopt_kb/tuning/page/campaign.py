@@ -26,6 +26,7 @@ from kopt_kb.tuning.page.rounds import gap_section, ledger_section, measurement_
 from kopt_kb.tuning.report import CampaignReport, launcher_of
 from kopt_kb.tuning.shown import headline
 from kopt_kb.workspace.journal.setup_events import AGGREGATE, SpecRow, Target
+from kopt_kb.workspace.levels import level_words
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import JudgedCondition, StopConditions
 from kopt_kb.workspace.views.words import citation
@@ -107,7 +108,7 @@ def _lead(report: CampaignReport, state: WorkspaceState, letters: int) -> list[P
             "route, policy",
             f"{report.route}, {report.policy}, judged by {state.campaign.executor if state.campaign else 'nobody'}",
         ),
-        ("trust of the times", Cell(levels, _TRUST)),
+        ("trust of the times", Cell(level_words(state, ()) if state.task.project is not None else levels, _TRUST)),
         ("launcher", launcher_of(report) or "none ran"),
         ("source of the code", Cell(sources, _SOURCE)),
         ("rounds", f"{len(report.rounds)} with the baseline, {accepted} accepted" if report.rounds else "none yet"),

@@ -19,10 +19,12 @@ from kopt_kb.workspace.audit.findings import AUDIT_CODES, AuditFinding, line_of
 from kopt_kb.workspace.audit.judged import judged_findings
 from kopt_kb.workspace.audit.launchers import launchers_said
 from kopt_kb.workspace.audit.prose import audit_prose, words_of_people
+from kopt_kb.workspace.audit.recompiled import MadeAgain, made_again, recompile_findings
 from kopt_kb.workspace.audit.records import git_findings, kernel_findings
 from kopt_kb.workspace.audit.rendered import raw_findings, report_findings, unrendered, view_findings
 from kopt_kb.workspace.audit.replayed import TimedAgain, replay_findings, timed_again
 from kopt_kb.workspace.audit.sources import open_fields, other_wiki, row_findings, set_by, target_findings
+from kopt_kb.workspace.audit.written import written_findings
 from kopt_kb.workspace.journal.blobs import ObjectError, ObjectStore
 from kopt_kb.workspace.journal.chain import Head, JournalError
 from kopt_kb.workspace.journal.disk import read_regular
@@ -49,11 +51,12 @@ class AuditReport(Wire):
         data: The wiki that the rows were read in again; a bundle's is the cited pages that it brings.
         anchored: Whether the journal goes on from a statement that was kept elsewhere.
         timed: What a replay of its records on this machine came to; None where nobody asked for one.
+        made: What making its code objects again on this machine came to; likewise.
         launchers: Accepted version → whether its own launcher was seen to do what its record does.
     """
 
     WIRE: ClassVar = (
-        "path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?", "launchers",
+        "path", "clean", "verdict", "findings", "notes", "checked", "data", "anchored", "timed?", "made?", "launchers",
     )  # fmt: skip
     path: str
     findings: tuple[AuditFinding, ...]
@@ -62,6 +65,7 @@ class AuditReport(Wire):
     data: DataVersion = NO_DATA
     anchored: bool = False
     timed: TimedAgain | None = None
+    made: MadeAgain | None = None
     launchers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -75,12 +79,18 @@ class AuditReport(Wire):
         if not self.clean:
             return f"{len(self.findings)} finding(s)"
         shown = [*(["anchored"] if self.anchored else []), *(["timed again here"] if self.is_timed else [])]
-        return ", ".join(["consistent", *(shown or ["origin unproven"])])
+        source = ["source bound again here"] if self.is_bound else []
+        return ", ".join(["consistent", *(shown or ["origin unproven"]), *source])
 
     @property
     def is_timed(self) -> bool:
         """Whether its records were timed again here, and took what they say."""
         return self.timed is not None and self.timed.holds
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether its code objects were made again here from the source that it keeps, and are the same."""
+        return self.made is not None and self.made.holds
 
 
 def audit(
@@ -89,6 +99,7 @@ def audit(
     anchor: str | Path | None = None,
     *,
     replay: bool = False,
+    recompile: bool = False,
 ) -> AuditReport:
     """Return everything that does not hold in the workspace or bundle at `path`.
 
@@ -98,6 +109,7 @@ def audit(
             is only compared with this one.
         anchor: A bundle, or a statement of one, that was kept elsewhere: the journal has to go on from there.
         replay: Whether the best version's records are timed again by a judge, on this machine's GPU.
+        recompile: Whether the best version's code objects are made again from its source, by this machine's compiler.
 
     Raises:
         LayoutError: There is no workspace.
@@ -105,10 +117,10 @@ def audit(
     """
     kept = _anchor(Path(anchor)) if anchor is not None else None
     if is_bundle(Path(path)):
-        bundled = bundle_findings(Path(path), registry, replay=replay)
-        found = (*bundled.all, *replay_findings(bundled.timed))
+        bundled = bundle_findings(Path(path), registry, replay=replay, recompile=recompile)
+        found = (*bundled.all, *replay_findings(bundled.timed), *recompile_findings(bundled.made))
         report = _report(path, found, bundled.checked, bundled.data, (kept, bundled.events))
-        return replace(report, timed=bundled.timed)
+        return replace(report, timed=bundled.timed, made=bundled.made)
     workspace = Workspace.open(path)
     try:
         events = workspace.events()
@@ -129,9 +141,10 @@ def audit(
     found = tuple(_findings(workspace, events, state, (platform, registry), readme))
     store = ObjectStore(workspace.layout.objects)
     again = timed_again(events, state, store, registry) if replay else None
-    found = (*found, *replay_findings(again))
+    made = made_again(events, state, store) if recompile else None
+    found = (*found, *replay_findings(again), *recompile_findings(made))
     report = _report(path, found, len(state.specs), data_version(registry.wikis), (kept, events))
-    return replace(report, timed=again)
+    return replace(report, timed=again, made=made)
 
 
 def _report(
@@ -166,7 +179,9 @@ def _unanchored(anchor: Anchor | None, events: tuple[Event, ...]) -> Iterator[Au
 
 
 _RESTORE = "restore the journal"
-_NOTES = frozenset({"moved", "not-again", "set-by", "this-wiki", "other-wiki", "reported", "unrendered", "absent-pack"})
+_NOTES = frozenset(
+    {"moved", "not-again", "set-by", "this-wiki", "other-wiki", "own-words", "reported", "unrendered", "absent-pack"}
+)
 
 
 def _text(path: Path) -> str:
@@ -198,6 +213,7 @@ def _findings(
     yield from raw_findings(workspace.layout.root, state, store)
     yield from kernel_findings(workspace.layout, state, store)
     yield from captured_findings(workspace.layout, state, store)
+    yield from written_findings(workspace.layout, state)
     yield from judged_findings(events, state, store, platform, registry)
     yield from git_findings(workspace.layout, events)
     yield from set_by(state, readme)

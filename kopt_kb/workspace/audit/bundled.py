@@ -24,6 +24,7 @@ from kopt_kb.workspace.archive import UNREADABLE, archived, chunks
 from kopt_kb.workspace.audit.absent import absent_findings
 from kopt_kb.workspace.audit.findings import AuditFinding
 from kopt_kb.workspace.audit.judged import judged_findings
+from kopt_kb.workspace.audit.recompiled import MadeAgain, made_again
 from kopt_kb.workspace.audit.replayed import TimedAgain, timed_again
 from kopt_kb.workspace.audit.sources import other_wiki, row_findings, set_by, target_findings
 from kopt_kb.workspace.bundle import STATEMENT, Statement, statement_of
@@ -51,13 +52,14 @@ _REMEDY = "ask for the bundle again, from the workspace itself"
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What the audit of a bundle found: findings and notes, events, rows read again in which data, a replay."""
+    """What the audit of a bundle found: findings and notes, events, rows read again in which data, replay and code."""
 
     all: tuple[AuditFinding, ...]
     events: tuple[Event, ...] = ()
     checked: int = 0
     data: DataVersion = NO_DATA
     timed: TimedAgain | None = None
+    made: MadeAgain | None = None
 
 
 class _Refused(Exception):
@@ -98,13 +100,16 @@ def statement_in(path: Path) -> Statement:
     return read(Statement, parse(text, where=str(path)), where=str(path))
 
 
-def bundle_findings(path: Path, here: Registry | None = None, *, replay: bool = False) -> Bundled:
+def bundle_findings(
+    path: Path, here: Registry | None = None, *, replay: bool = False, recompile: bool = False
+) -> Bundled:
     """Return everything that does not hold in a bundle, notes among them.
 
     Args:
         path: The bundle.
         here: A wiki of this machine to compare the bundle's rows with. None: nothing.
         replay: Whether its best version's records are timed again on this machine's GPU.
+        recompile: Whether its best version's code objects are made again by this machine's compiler.
     """
     with owned_folder("kb-bundle-") as folder:
         try:
@@ -129,7 +134,8 @@ def bundle_findings(path: Path, here: Registry | None = None, *, replay: bool = 
             *(_elsewhere(state, here) if here is not None else ()),
         ]  # fmt: skip
         again = timed_again(events, state, store, here or own) if replay else None
-        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis), again)
+        made = made_again(events, state, store) if recompile else None
+        return Bundled(tuple(map(_in_journal, found)), events, len(state.specs), data_version(own.wikis), again, made)
 
 
 def _in_journal(finding: AuditFinding) -> AuditFinding:

@@ -9,21 +9,18 @@ from statistics import median
 from typing import ClassVar
 
 from kopt_kb.base.errors import KoptError
-from kopt_kb.base.wire import Wire, parse, read
+from kopt_kb.base.wire import Wire
 from kopt_kb.launch.candidate.answers import Timing
 from kopt_kb.launch.judge.contest import ContestResult, contest
 from kopt_kb.launch.judge.judges import judges
 from kopt_kb.launch.kernel.declared import packaged_reference
-from kopt_kb.launch.record.judge import OBJECTS, RECORD
-from kopt_kb.launch.record.model import LaunchRecord
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.wiki.devices import product_of
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.findings import AuditFinding
-from kopt_kb.workspace.audit.timings import timings_of
+from kopt_kb.workspace.audit.timings import last_timing, unpacked
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.journal.events import Event
-from kopt_kb.workspace.journal.round_events import RunStarted
 from kopt_kb.workspace.state import WorkspaceState
 
 __all__ = ["TimedAgain", "TimedShape", "replay_findings", "timed_again"]
@@ -89,14 +86,14 @@ def timed_again(events: tuple[Event, ...], state: WorkspaceState, store: ObjectS
     )
     if file is None:
         return TimedAgain(best.name, why_not="the package has no reference that could judge its results")
-    timing = _last(events, store, best.name)
+    timing = last_timing(events, store, best.name)
     named = timing.basis.records if timing is not None and timing.basis is not None else {}
     if timing is None or not named:
         return TimedAgain(best.name, why_not="its times rest on no launch record")
     try:
         with owned_folder("kb-audit-replay-") as folder:
             sides = {
-                side: {shape: _unpacked(named[f"{side} {shape}"], store, folder / side / str(at))
+                side: {shape: unpacked(named[f"{side} {shape}"], store, folder / side / str(at))
                        for at, shape in enumerate(timing.shapes)}
                 for side in ("incumbent", "candidate")
             }  # fmt: skip
@@ -116,24 +113,6 @@ def replay_findings(again: TimedAgain | None) -> tuple[AuditFinding, ...]:
     return (
         AuditFinding("replay", "journal.jsonl", 0, f"{again.version} replayed on {again.device}: {again.problem}", fix),
     )
-
-
-def _last(events: tuple[Event, ...], store: ObjectStore, version: str) -> Timing | None:
-    """Return the last timing of a version that gave times."""
-    runs = {one.data.run: one.data.candidate for one in events if isinstance(one.data, RunStarted)}
-    timed = timings_of(events, store)
-    own = [one for run, one in timed.items() if runs[run].partition(".")[0] == version and not one.problem]
-    return own[-1] if own else None
-
-
-def _unpacked(sha: str, store: ObjectStore, folder: Path) -> Path:
-    """Write a kept record and its code objects as `kb record` leaves them; raises `KoptError` where one is missing."""
-    (folder / OBJECTS).mkdir(parents=True)
-    data = store.get(sha)
-    (folder / RECORD).write_bytes(data)
-    for code in read(LaunchRecord, parse(data, where=f"objects/{sha}"), where=f"objects/{sha}").codes:
-        (folder / OBJECTS / code).write_bytes(store.get(code))
-    return folder
 
 
 def _contest(reference: Path, incumbent: Mapping[str, Path], candidate: Mapping[str, Path]) -> ContestResult:

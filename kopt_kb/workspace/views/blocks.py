@@ -95,6 +95,15 @@ def parse_blocks(text: bytes, where: str) -> tuple[ViewBlock, ...]:
     return tuple(blocks.values())
 
 
+def free_text(text: bytes, where: str) -> bytes:
+    """Return what stands outside of a file's blocks; raises `BlockError` like `parse_blocks`."""
+    parts, end = [], 0
+    for block in parse_blocks(text, where):
+        parts.append(text[end : block.start])
+        end = block.end
+    return b"".join([*parts, text[end:]])
+
+
 def _begin(line: bytes, number: int, offset: int, current: _Open | None, place: str) -> _Open:
     match = _BEGIN.fullmatch(line)
     if not match:

@@ -380,10 +380,19 @@ def render_blocks(state: WorkspaceState) -> dict[str, str]:
 
 def new_readme(state: WorkspaceState, notes: str) -> bytes:
     """Return the README of a new workspace; `notes` opens the section that belongs to people."""
-    parts = [f"# {state.created.name}\n\n".encode()]
     bodies = render_blocks(state)
-    for name, heading in BLOCKS.items():
-        if name == "tools":
+    return _readme(state.created.name, notes, {name: render_block(name, bodies[name]) for name in BLOCKS})
+
+
+def new_free_text(name: str, notes: str) -> bytes:
+    """Return what stands outside of the blocks of a new workspace's README."""
+    return _readme(name, notes, {})
+
+
+def _readme(name: str, notes: str, blocks: Mapping[str, bytes]) -> bytes:
+    parts = [f"# {name}\n\n".encode()]
+    for block, heading in BLOCKS.items():
+        if block == "tools":
             parts.append(f"## Additional Notes\n\n{notes.strip() or 'none'}\n\n".encode())
-        parts += [f"## {heading}\n\n".encode(), render_block(name, bodies[name]), b"\n"]
+        parts += [f"## {heading}\n\n".encode(), blocks.get(block, b""), b"\n"]
     return b"".join(parts)

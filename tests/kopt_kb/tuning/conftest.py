@@ -186,11 +186,13 @@ def _project_campaign(kind: type[ProjectExecutor]) -> Callable[..., Campaign]:
         rounds: int | None = None,
         say: Callable[[str], None] = lambda _: None,
         name: str = "gpu-wiki",
+        accepts: bool = True,
     ) -> Campaign:
         adapter = ProjectAdapter.of(workspace.state(), ObjectStore(workspace.layout.objects).get)
         assert adapter is not None
         executor = kind(adapter.project, adapter.root)
         policy = adapter.policy(policy_named(name, max_rounds=rounds, stop_scope="aggregate"))
+        policy = replace(policy, accepts_reported=accepts)
         return Campaign(
             workspace,
             policy,

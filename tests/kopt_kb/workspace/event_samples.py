@@ -27,6 +27,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "wiki": {"root": "packaged", "pages": {"hardware/x.md": BLOB}},
         "versions": {"kopt-kb": "0.1.0"},
         "kernel_test": BLOB,
+        "written": {".gitignore": BLOB},
     },
     "specs_registered": {
         "rows": [

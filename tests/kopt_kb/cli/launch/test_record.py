@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.base.errors import BadInput
 from kopt_kb.cli.main import main
 
 LAUNCHERS = str(Path(__file__).resolve().parents[4] / "tests" / "data" / "launchers.py")
@@ -68,3 +69,27 @@ def test_bad_words(words: list[str], said: str, capsys: pytest.CaptureFixture[st
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "limit_s"), [((), 60.0), (("--run-s", "5"), 5.0), (("PYTHON",), 0.0)], ids=["CUDA", "asked", "Python"]
+)
+def test_a_recording_has_a_limit_of_time(
+    words: tuple[str, ...], limit_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged CUDA C++ file ends within a minute; a launcher has the maker's own limit."""
+    limits: list[float] = []
+
+    def made(_: object, __: Path, wall_s: float) -> None:
+        limits.append(wall_s)
+        raise BadInput("made nothing", code="KB455")
+
+    monkeypatch.setattr("kopt_kb.cli.launch.record.make_record", made)
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void k() {}\n")
+    python = "PYTHON" in words
+    given = ["record", LAUNCHERS if python else str(file), "--shape", "8", "--dtype", "bf16", "--target", "sm_90"]
+    assert main([*given, "--out", str(tmp_path / "o"), *(() if python else words)]) == 2
+    assert limits == [limit_s]
+    assert main([*given, "--out", str(tmp_path / "o"), "--run-s", "0"]) == 2
+    assert limits == [limit_s]

@@ -18,6 +18,7 @@ def workspace(project_root: Path, wiki_root: Path, tmp_path: Path, capsys: pytes
     """Its workspace, on two shapes."""
     words = [
         "init", "demo", "--project", str(project_root / "project.toml"), "--platform", "T10", "--framework", "Python",
+        "--accept-reported",
         "--shape", "512x512x512", "--shape", "2048x2048x2048", "--parent", str(tmp_path), "--wiki", str(wiki_root),
     ]  # fmt: skip
     file = project_root / "project.toml"
@@ -141,7 +142,7 @@ def test_a_host_meets_no_condition_of_a_gpu(
     file = project_root / "project.toml"
     text = file.read_text().replace("> 30 TFLOPS", "> 0.01 TFLOPS").replace('"all"', '["512x512x512"]')
     file.write_text(text.replace('--csv {csv}", limit_s = 600', '--csv {csv} --shapes {shapes}", limit_s = 600'))
-    words = ["init", "demo", "--project", str(file), "--platform", "T10", "--framework", "Python"]
+    words = ["init", "demo", "--project", str(file), "--platform", "T10", "--framework", "Python", "--accept-reported"]
     assert main([*words, "--parent", str(tmp_path), "--wiki", str(wiki_root)]) == 0
     root = str(tmp_path / "kernel_opt_demo")
     capsys.readouterr()
@@ -167,6 +168,7 @@ def test_a_patch_of_a_version_that_is_not_confirmed(
         "T10",
         "--framework",
         "Python",
+        "--accept-reported",
     ]
     shapes = [f"--shape={one}" for one in ("512x512x512", "1024x1024x1024", "2048x2048x2048", "8192x8192x8192")]
     file = project_root / "project.toml"

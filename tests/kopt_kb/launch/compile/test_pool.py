@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.compile import pool as pool_module
 from kopt_kb.launch.compile.pool import CompilePool
 from kopt_kb.launch.compile.request import CompileFailed, CompileRequest, KernelCase
+from kopt_kb.sandbox.talk import Silent
 
 pytestmark = pytest.mark.triton
 MIB = 1 << 20
@@ -29,6 +31,25 @@ def test_an_overrunning_compilation_is_killed(tmp_path):
         with pytest.raises(CompileFailed, match=r"ran past 0\.5 s") as caught:
             pool.compile(request(tmp_path / "slow.py", "import time\ntime.sleep(60)\n"))
         assert caught.value.kind == "time_limit"
+
+
+@pytest.mark.parametrize(("name", "most_s"), [("one.cu", 7.0), ("one.py", 61.0)], ids=["CUDA", "Python"])
+def test_a_compiler_alone_has_no_minute_to_start(name: str, most_s: float, tmp_path, monkeypatch) -> None:
+    """A first job's limit holds imports of Triton and torch, which CUDA C++ does without."""
+    asked_s: list[float] = []
+
+    class Never:
+        def say(self, _: bytes, within_s: float) -> None:
+            asked_s.append(within_s)
+            raise Silent("does not answer", gone=False)
+
+    worker = pool_module._Worker(0)
+    monkeypatch.setattr(worker, "_start", Never)
+    found = worker.run(CompileRequest(KernelCase(str(tmp_path / name), "k"), "sm_90"), 1.0, 60.0)
+    assert isinstance(found, CompileFailed)
+    assert found.kind == "time_limit"
+    assert "--run-s" in found.fix
+    assert most_s - 1 < asked_s[0] <= most_s
 
 
 def test_no_job_goes_on_behind_the_end(tmp_path):

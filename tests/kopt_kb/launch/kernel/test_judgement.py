@@ -6,6 +6,7 @@ import importlib
 import math
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -220,3 +221,41 @@ def test_each_of_several_results_is_held_against_its_own() -> None:
     assert wrong_result((torch.ones(3), torch.arange(3) + 1), wide, limits).startswith("result 1: ")
     assert wrong_result(torch.ones(3), wide, limits) == "1 results, and the reference has 2"
     assert wrong_result(torch.ones(3), wide[0], limits) == ""
+
+
+_SPENT: dict[str, Answer] = {
+    "a factor": lambda wide: 0.995 * wide,
+    "six bits": lambda wide: torch.ldexp((torch.frexp(wide)[0] * 64).round() / 64, torch.frexp(wide)[1]),
+}
+"""What spends most of a bf16 tolerance whatever is drawn."""
+
+
+@pytest.mark.parametrize(
+    ("name", "spent"),
+    [
+        (name, spent)
+        for name in SHAPES
+        for spent in _SPENT
+        if name != "cross_entropy" and (name, spent) != ("softmax", "six bits")  # its weights there are 0 and 1
+    ],
+)
+def test_where_results_are_exact_a_tolerance_is_no_budget(name: str, spent: str) -> None:
+    """Right within the tolerance on drawn inputs, wrong where a right result is one that the type holds."""
+    module = importlib.import_module(f"kopt_kb.kernels.{name}")
+    found = _problems(name, SHAPES[name], "bf16", lambda *given: _SPENT[spent](module.reference(*given)))
+    exact = {one.name for one in trials_of(module.OP) if one.exact}
+    assert found.keys() & exact
+    assert "above 6.1e-05" in found[min(found.keys() & exact)]
+
+
+def test_a_problem_that_widens_its_tolerance_says_that_it_is_a_budget() -> None:
+    """The stated limit holds then on every input, and for types that are rounded on the way."""
+    module = importlib.import_module("kopt_kb.kernels.reduction")
+    (trial,) = trials_of("reduction", ["one term a row"])
+    for dtype, factor, problem in (("bf16", 1, True), ("bf16", 2, False), ("fp32", 1, True)):
+        case = Case(module, (4, 4096), dtype, trial, 3, "cpu")
+        usual = tolerance_of(dtype)
+        limits = replace(usual, rel_l2_err=factor * usual.rel_l2_err)
+        stored = next(one.dtype for one in case.inputs if one.is_floating_point())
+        out = (case.reference() * (1 - float(usual.rel_l2_err) / (2 if dtype == "bf16" else 0.5))).to(stored)
+        assert bool(case.judge(out, limits).problem) is problem, (dtype, factor)

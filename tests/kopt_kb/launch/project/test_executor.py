@@ -396,3 +396,13 @@ def test_a_hang_counts_where_it_happens(project_root: Path, gate: str, line: str
     assert words[gate].result == "fail"
     assert f"the {'build' if gate == 'build' else 'test'} ran past 1 s" in words[gate].reason
     assert gate == "build" or words["build"].result == "pass"
+
+
+def test_both_sides_of_a_repeat_have_one_seed(bench: Bench) -> None:
+    """Inputs that follow from it change between repeats, and are no difference between incumbent and candidate."""
+    found = bench.run("timing", bench.with_kernel("TILE = 64", "TILE = 128"))
+    seeds = [
+        line.rpartition("(seed ")[2] for line in found.printed.splitlines() if line.endswith(")") and "(seed " in line
+    ]
+    assert len(seeds) == 4
+    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]

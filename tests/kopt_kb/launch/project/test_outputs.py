@@ -22,6 +22,7 @@ from kopt_kb.launch.project.file import ProjectFile
 from kopt_kb.launch.project.outputs import Cases, compare_again
 from kopt_kb.launch.project.paths import hash_files, select
 from kopt_kb.launch.project.toml_file import ProjectFileError
+from kopt_kb.problem.problem import Problem
 
 pytestmark = [pytest.mark.torch]
 
@@ -89,15 +90,20 @@ def checked(
 
     monkeypatch.setattr(outputs, "ProcessChannel", lambda *_: InProcess())
 
-    def check(old: str = "", new: str = "", compute: str = COMPUTE) -> Check:
+    def check(
+        old: str = "", new: str = "", compute: str = COMPUTE, *more: tuple[str, str], probe: bool = False
+    ) -> Check:
         (project_root / "tools").mkdir(exist_ok=True)
         (project_root / "tools" / "compute.py").write_text(compute)
-        project = read(*CHANGES)
+        project = read(*CHANGES, *more)
         chosen = select(project, project_root)
         files = files_of(bundle_of(project_root, chosen.editable))
         assert old in files["ops/gemm.py"]
         source = bundle({**files, "ops/gemm.py": files["ops/gemm.py"].replace(old, new)})
-        body = Request(shapes=tuple(SHAPES), protected=hash_files(project_root, chosen.protected))
+        body = Request(
+            shapes=tuple(SHAPES), protected=hash_files(project_root, chosen.protected), probe=probe,
+            amounts=Problem.of("gemm", SHAPES, "fp16").passes(),
+        )  # fmt: skip
         executor = ProjectExecutor(project, project_root)
         try:
             found = executor.run(Job("check", source, source, body, RunLimits(600.0, 0)), lambda *_: None)
@@ -186,3 +192,14 @@ def test_the_file_says_what_compares(read: Callable[..., ProjectFile], project_r
     (project_root / "reference.py").unlink()
     with pytest.raises(ProjectFileError, match=r"reference.py does not exist"):
         select(own, project_root)
+
+
+def test_at_the_baseline_results_must_be_of_what_is_timed(checked: Callable[..., Check]) -> None:
+    """The benchmark calls a function that outputs leaves alone; where it calls it too, the baseline passes."""
+    found = checked(probe=True)
+    assert not found.passed
+    assert found.problem.startswith("the benchmark calls ops/gemm.py:rate_tflops, which outputs does not")
+    both = COMPUTE.replace("import matmul", "import matmul, rate_tflops").replace(
+        "found = ", "rate_tflops(1, 1, 1)\n    found = "
+    )
+    assert checked("", "", both, probe=True).passed

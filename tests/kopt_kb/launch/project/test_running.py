@@ -76,3 +76,11 @@ def test_a_command_ends_with_its_job(ran, left_s: float, words: str) -> None:
         ran('{ run = "sleep 30", limit_s = 600 }', ends_at=begin + left_s)
     assert caught.value.ending == "hang"
     assert time.monotonic() - begin < 20
+
+
+def test_every_run_is_given_another_seed(ran) -> None:
+    """As a placeholder and as a variable, the same number."""
+    line = "\"sh -c 'echo seed {seed} $KOPT_SEED; exit 1'\""
+    found = [ran(line)[0].rpartition("seed ")[2].split() for _ in range(2)]
+    assert [len({*one}) for one in found] == [1, 1]
+    assert found[0] != found[1]

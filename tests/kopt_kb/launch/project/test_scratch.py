@@ -78,7 +78,7 @@ def test_files_that_a_command_made(copy: Scratch, path: str, running: bool, buil
 
 
 def test_after_a_build(copy: Scratch) -> None:
-    """Its outputs may be written again, but not its Python files."""
+    """Its outputs may be written again, but not its Python files, nor what is loaded."""
     for name in ("made.py", "kernel.so", "timer.py"):
         (copy.folder / name).write_text("built\n")
     copy.settle(building=True)
@@ -146,3 +146,17 @@ def test_a_link_to_itself_is_copied_as_it_is(read: Read, project_root: Path, tmp
     protected = hash_files(project_root, select(project, project_root).protected)
     made = make_scratch(project, project_root, tmp_path / "copy", {"ops/gemm.py": ""}, protected)
     assert made.disturbed() == () and (made.folder / "tests" / "loop").readlink() == Path("loop")
+
+
+def test_what_a_build_made_to_be_loaded_stays_as_it_is(copy: Scratch) -> None:
+    """The benchmark times the library that the test and outputs used; the same bytes again are the same."""
+    library, notes = copy.folder / "kernel.so", copy.folder / "notes.txt"
+    library.write_bytes(b"\x7fELF one")
+    notes.write_text("one")
+    (copy.folder / "gone.so").symlink_to("nowhere")
+    copy.settle(building=True)
+    library.write_bytes(b"\x7fELF one")
+    notes.write_text("two")
+    assert copy.disturbed() == ()
+    library.write_bytes(b"\x7fELF two")
+    assert copy.disturbed() == ("kernel.so",)

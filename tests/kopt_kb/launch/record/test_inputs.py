@@ -112,3 +112,30 @@ def test_layouts_stay() -> None:
     assert _done(x, Edit("permute"))[0].stride() == x.stride()
     spread = torch.randn(1, 40).expand(6, 40)
     assert _done(spread, Edit("shifts", 0, -2, 4.0))[0] is spread
+
+
+def test_one_element_of_each_sum_is_kept() -> None:
+    """At a random place, as it was drawn; signs make it one, and an axis that is not there leaves all."""
+    x = torch.randn(6, 5, generator=torch.Generator().manual_seed(3)).bfloat16()
+    drawn = Drawn(Trial("t", ""), 7, "cpu")
+    (kept,) = edited((x,), (Edit("single", 0, -2),), drawn)
+    assert kept.count_nonzero(0).tolist() == [1] * 5
+    assert bool((kept[kept != 0] == x[kept != 0]).all())
+    (ones,) = edited((kept,), (Edit("signs", 0, value=1.0),), drawn)
+    assert set(ones.unique().tolist()) <= {-1.0, 0.0, 1.0}
+    vector = x[0].contiguous()
+    (same,) = edited((vector,), (Edit("single", 0, -2),), drawn)
+    assert same is vector
+    (one,) = edited((vector,), (Edit("single", 0, -1),), drawn)
+    assert int(one.count_nonzero()) == 1
+
+
+def test_the_first_of_an_axis_leads() -> None:
+    """It is positive, all others negative; without the axis everything is positive."""
+    x = torch.randn(2, 4, 3, generator=torch.Generator().manual_seed(3))
+    drawn = Drawn(Trial("t", ""), 7, "cpu")
+    (led,) = edited((x,), (Edit("lead", 0, -2),), drawn)
+    assert bool((led[:, 0] > 0).all())
+    assert bool((led[:, 1:] < 0).all())
+    (positive,) = edited((x,), (Edit("lead", 0, -9),), drawn)
+    assert bool((positive == x.abs()).all())
