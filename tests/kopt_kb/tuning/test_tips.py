@@ -67,8 +67,9 @@ def _state(tips: str = "", name: str = "norm", rounds: tuple[Any, ...] = ()) -> 
 
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No pack has a word on gains."""
+    """No pack has a word on gains, and each was replayed."""
     monkeypatch.setattr("kopt_kb.tuning.tips.gain_checks", lambda _: ())
+    monkeypatch.setattr("kopt_kb.tuning.tips.round_words", lambda *_: "replayed")
 
 
 @pytest.mark.usefixtures("unchecked")
