@@ -65,8 +65,8 @@ def test_each_stands_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     installed(monkeypatch, strange(source("last"), source("before_searches"), source("first")))
     names = [one.name for one in proposers_of(context())]
     assert "ask" in names[0]
-    assert names[1:] == ["first", "package", "before_searches", "variants", "knobs", "last"]
-    assert [one.name for one in proposers_of(context("HIP"))][1:] == ["package", "variants", "knobs"]
+    assert names[1:] == ["first", "package", "before_searches", "variants", "knobs", "own_space", "last"]
+    assert [one.name for one in proposers_of(context("HIP"))][1:] == ["package", "variants", "knobs", "own_space"]
     assert len(proposers_of(context(plan="plan.json"))) == 1
 
 

@@ -30,7 +30,7 @@ def proposers(*words: str) -> list[str]:
 def test_own_proposers_come_after_outside_ones() -> None:
     """Without words the package's own; a plan stands alone."""
     own = proposers()
-    assert len(own) == 3
+    assert own == ["package", "variants", "knobs", "own_space"]
     both = proposers("--proposer", "first me", "--proposer", "then you")
     assert both[2:] == own
     assert "first" in both[0] and "then" in both[1]

@@ -160,7 +160,7 @@ def test_the_pytorch_route_from_the_command_line(
     capsys.readouterr()
     assert main(["tune", "run", where, *SMALL, "--dry-run", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["route"], found["proposers"]) == ("pytorch", ["package", "variants", "knobs"])
+    assert (found["route"], found["proposers"]) == ("pytorch", ["package", "variants", "knobs", "own_space"])
     assert main(["tune", "run", where, *SMALL, "--yes", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["route"], report["baseline"]) == ("pytorch", "v0")
