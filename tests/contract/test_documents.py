@@ -57,6 +57,7 @@ EXPENSIVE: dict[str, tuple[str, int, list[str]]] = {
 
 ELSEWHERE = {
     "bench_ceilings": "tests/tools/test_schemas.py",
+    "bench_compare": "tests/kopt_kb/cli/bench/test_compare.py",
     "bench_record": "tests/kopt_kb/cli/bench/test_record.py",
     "bench_record_confirmation": "tests/kopt_kb/cli/bench/test_record.py",
     "compile_configurations": "tests/kopt_kb/launch/judge/test_own_configs.py",
