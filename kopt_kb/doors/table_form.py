@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kopt_kb.problem.tuned_table import TunedTable
+    from kopt_kb.launch.compile.request import KernelCase
+    from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 
 __all__ = ["TableForm"]
 
@@ -26,6 +27,11 @@ class TableForm:
             is cut off, named twice, or of another type.
         write: Returns the bytes of a table. One that was read and not changed gives the bytes that it was read from; in
             one that was changed, rows that stay keep theirs.
+        serves: Returns the row that the program which reads the table takes for extents by name, None where it takes
+            none; left out where the form has no such rule.
+        settings: Names of settings that rows of this form may have; empty: any.
+        launches: Returns what a row launches of an engine's folder: each product of the layer as a kernel with its
+            arguments. Empty where the engine has no kernel for it; left out where rows name a finished kernel.
     """
 
     name: str
@@ -33,3 +39,6 @@ class TableForm:
     recognises: Callable[[str, bytes], bool]
     read: Callable[[bytes, Path], TunedTable]
     write: Callable[[TunedTable], bytes]
+    serves: Callable[[TunedTable, Mapping[str, int]], TunedRow | None] | None = None
+    settings: frozenset[str] = frozenset()
+    launches: Callable[[TunedTable, TunedRow, Path], tuple[KernelCase, ...]] | None = None

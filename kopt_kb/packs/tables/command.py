@@ -15,7 +15,7 @@ from typing import ClassVar
 from kopt_kb.base.errors import BadInput, ExitCode
 from kopt_kb.base.wire import Wire
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_values, printable, table
-from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
+from kopt_kb.problem.tuned_table import Setting, TunedTable, read_tuned_table
 from kopt_kb.wiki.registry import Registry
 
 __all__ = ["TableReading", "add_arguments", "run"]
@@ -32,7 +32,9 @@ class TableReading(Wire):
     """
 
     WIRE: ClassVar = (
-        "form=table.form", "file=table.file", "device=table.device", "platform?", "reason?", "facts=table.facts",
+        "form=table.form", "file=table.file", "device=table.device", "platform?", "reason?", "kernel=table.kernel",
+        "engine=table.engine", "shape=table.shape", "dtype=table.dtype", "block_shape=table.block_shape",
+        "product=table.product", "triton=table.triton", "facts=table.facts",
         "rows=table.rows",
     )  # fmt: skip
     table: TunedTable
@@ -79,5 +81,5 @@ def _render(reading: TableReading) -> str:
     return "\n".join([head, "", table(rows, right=tuple(range(len(names) + 1)))])
 
 
-def _cell(value: int | bool | str | None) -> str:
+def _cell(value: Setting) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -22,6 +22,7 @@ PACK = Pack(
             recognises=later(f"{_HERE}.fused_moe:is_fused_moe"),
             read=later(f"{_HERE}.fused_moe:read_fused_moe"),
             write=later(f"{_HERE}.fused_moe:write_fused_moe"),
+            serves=later(f"{_HERE}.fused_moe:serves_fused_moe"),
         ),
     ),
     commands=(
