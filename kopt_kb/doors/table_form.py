@@ -30,8 +30,12 @@ class TableForm:
         serves: Returns the row that the program which reads the table takes for extents by name, None where it takes
             none; left out where the form has no such rule.
         settings: Names of settings that rows of this form may have; empty: any.
-        launches: Returns what a row launches of an engine's folder: each product of the layer as a kernel with its
-            arguments. Empty where the engine has no kernel for it; left out where rows name a finished kernel.
+        launches: Returns what a row launches for a target: each product of the layer as a kernel of the program's
+            files, whose imports start from the folder, with its arguments. Raises `BadInput`: KB081 where the launch
+            fails or computes something else, any other code where it can't be told. Left out where rows name a
+            finished kernel.
+        unread: Returns why the program, whose imports start from the folder, never asks for a table of this name; empty
+            where it does, or where it can't be told. Left out where any name is read.
     """
 
     name: str
@@ -41,4 +45,5 @@ class TableForm:
     write: Callable[[TunedTable], bytes]
     serves: Callable[[TunedTable, Mapping[str, int]], TunedRow | None] | None = None
     settings: frozenset[str] = frozenset()
-    launches: Callable[[TunedTable, TunedRow, Path], tuple[KernelCase, ...]] | None = None
+    launches: Callable[[TunedTable, TunedRow, Path, str], tuple[KernelCase, ...]] | None = None
+    unread: Callable[[TunedTable, Path], str] | None = None
