@@ -36,6 +36,8 @@ class TableForm:
             finished kernel.
         unread: Returns why the program, whose imports start from the folder, never asks for a table of this name; empty
             where it does, or where it can't be told. Left out where any name is read.
+        asks: Returns the extents by name, those of the table and those of a row, that an operation of torch looks up,
+            given its name and the extents of its inputs; None for any other operation.
     """
 
     name: str
@@ -47,3 +49,4 @@ class TableForm:
     settings: frozenset[str] = frozenset()
     launches: Callable[[TunedTable, TunedRow, Path, str], tuple[KernelCase, ...]] | None = None
     unread: Callable[[TunedTable, Path], str] | None = None
+    asks: Callable[[str, tuple[tuple[int, ...], ...]], Mapping[str, int] | None] | None = None

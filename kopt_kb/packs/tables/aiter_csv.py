@@ -20,7 +20,8 @@ _DEVICE = frozenset({"gfx", "arch", "cu_num"})
 _SIZES = frozenset(
     {
         "B", "M", "N", "K", "b", "m", "n", "k", "token", "model_dim", "inter_dim", "expert", "topk", "V", "BT", "H",
-        "Hg", "T_flat", "total_chunks", "max_seq_chunks", "sq", "num_k_heads", "num_v_heads", "head_k_dim", "head_v_dim",
+        "Hg", "T_flat", "total_chunks", "max_seq_chunks", "sq", "num_k_heads", "num_v_heads", "head_k_dim",
+        "head_v_dim",
     }
 )  # fmt: skip
 _TYPES = frozenset(
@@ -31,9 +32,7 @@ _TYPES = frozenset(
         "_tag",
     }
 )  # fmt: skip
-_SAID = frozenset(
-    {"us", "us1", "us2", "tflops", "bw", "errRatio", "err_ratio", "err1", "err2", "duration"}
-)
+_SAID = frozenset({"us", "us1", "us2", "tflops", "bw", "errRatio", "err_ratio", "err1", "err2", "duration"})
 _CHOSEN = frozenset({"us", "kernelName", "kernelName1", "duration"})
 
 
@@ -101,7 +100,7 @@ def _row(line: CsvLine, columns: tuple[str, ...], path: Path) -> TunedRow:
     sizes: dict[str, int] = {}
     for name in columns:
         if name in _SIZES or name == "cu_num":
-            if not said[name].isdecimal():
+            if not said[name].removeprefix("-").isdecimal():
                 what = f"{name} is {said[name][:40] or 'empty'}, no whole number"
                 raise BadInput(what, where=where, fix="write the table again", code="KB116")
             if name in _SIZES:

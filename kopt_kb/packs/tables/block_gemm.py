@@ -12,15 +12,15 @@ from pathlib import Path
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
-from kopt_kb.launch.compile.request import KernelCase
+from kopt_kb.launch.compile.request import Given, KernelCase
 from kopt_kb.packs.tables.engine import Engine
 from kopt_kb.packs.tables.ladder import ENTRIES, Ladder, write_ladder
 from kopt_kb.packs.tables.moe_launch import MoeLayer
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable, nearest_row
 
 __all__ = [
-    "FORM", "SETTINGS", "is_block_gemm", "launches_block_gemm", "read_block_gemm", "serves_block_gemm",
-    "write_block_gemm",
+    "FORM", "SETTINGS", "asks_block_gemm", "is_block_gemm", "launches_block_gemm", "read_block_gemm",
+    "serves_block_gemm", "write_block_gemm",
 ]  # fmt: skip
 
 FORM = "block-gemm"
@@ -38,6 +38,7 @@ _LADDER = Ladder(
     counts="M",
     needed=("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K"),
 )
+_OPERATION = re.compile(r"w8a8_(?:triton_)?block_(?:scaled_mm|fp8_matmul|int8_matmul)")
 _KERNELS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("vllm", "fp8_w8a8"): (
         "vllm/model_executor/layers/quantization/utils/fp8_utils.py", "_w8a8_triton_block_scaled_mm",
@@ -67,6 +68,14 @@ def serves_block_gemm(table: TunedTable, extents: Mapping[str, int]) -> TunedRow
     return nearest_row(table, "M", extents["M"])
 
 
+def asks_block_gemm(operation: str, inputs: tuple[tuple[int, ...], ...]) -> dict[str, int] | None:
+    """Return M, N and K of the engines' block-scaled products by their two operands; None for any other operation."""
+    if not _OPERATION.search(operation) or [len(one) for one in inputs[:2]] != [2, 2]:
+        return None
+    (rows, depth), (columns, _) = inputs[:2]
+    return {"N": columns, "K": depth, "M": rows}
+
+
 def launches_block_gemm(table: TunedTable, row: TunedRow, root: Path, target: str) -> tuple[KernelCase, ...]:
     """Return the launch of a row for a target.
 
@@ -91,7 +100,7 @@ def launches_block_gemm(table: TunedTable, row: TunedRow, root: Path, target: st
     rows, columns, depth = row.sizes["M"], table.shape["N"], table.shape["K"]
     layer = MoeLayer(table, target)
     groups = -(-depth // block_k)
-    arguments = {
+    arguments: dict[str, Given] = {
         "A": TensorSpec((rows, depth), layer.activation), "B": TensorSpec((columns, depth), layer.element),
         "C": TensorSpec((rows, columns), "bfloat16"), "As": TensorSpec((rows, groups), "float32"),
         "Bs": TensorSpec((-(-columns // block_n), groups), "float32"),

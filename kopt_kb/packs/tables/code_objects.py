@@ -248,7 +248,7 @@ def _by_name(arguments: tuple[Given, ...] | Mapping[str, Given]) -> dict[str, Gi
 
 
 def _class_of(value: Any) -> Given:
-    """Return an argument that Triton compiles for as for this one: ones, what 16 divides, what 64 bits hold, the rest."""
+    """Return an argument that Triton compiles for as for this one: 1, what 16 divides, what needs 64 bits."""
     if isinstance(value, TensorSpec):
         if value.block_shape is not None:
             return value

@@ -47,15 +47,23 @@ class Devices:
         platforms: dict[str, Platform] = {}
         reasons: list[str] = []
         for name in names:
-            if name not in self._known:
-                self._known[name] = self._product(name)
-            found = self._known[name]
+            found = self._asked(name)
             if isinstance(found, str):
                 reasons.append(found)
             else:
                 platforms[found.id] = found
         one = next(iter(platforms.values())) if len(platforms) == 1 and not reasons else None
         return Resolved(tuple(names), one, tuple(reasons))
+
+    def named(self, name: str) -> Platform | None:
+        """Return the product of a device's name; None where it is none, or several."""
+        found = self._asked(name)
+        return None if isinstance(found, str) else found
+
+    def _asked(self, name: str) -> Platform | str:
+        if name not in self._known:
+            self._known[name] = self._product(name)
+        return self._known[name]
 
     def limits(self, platform: Platform) -> Limits:
         """Return what a block may use on a product."""

@@ -41,7 +41,7 @@ class Engine:
         return next((path for path in (self.root / one for one in places) if path.is_file()), None)
 
     def words(self, places: Iterable[str], function: str) -> frozenset[str] | None:
-        """Return the words that a function of the program returns as they stand there; None: it has no such function."""
+        """Return the words that a function of the program returns, as written; None: there is no such function."""
         path = self.file(places)
         if path is None:
             return None

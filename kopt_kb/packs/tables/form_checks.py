@@ -44,7 +44,7 @@ def spans(table: TunedTable, form: TableForm) -> tuple[RowSpan, ...]:
     starts = [1]
     starts += [_first_of_next(table, form.serves, name, one, other) for one, other in pairwise(rows)]
     ends: list[int | None] = [*(start - 1 for start in starts[1:]), None]
-    return tuple(RowSpan(row.key, name, *each) for row, *each in zip(rows, starts, ends, strict=True))
+    return tuple(RowSpan(row.key, name, *each) for row, each in zip(rows, zip(starts, ends, strict=True), strict=True))
 
 
 def form_findings(table: TunedTable, form: TableForm, file: str) -> Iterator[TableFinding]:
@@ -85,7 +85,11 @@ def _first_of_next(table: TunedTable, serves: Serves, name: str, one: TunedRow, 
 def _between(one: TunedRow, other: TunedRow, span: RowSpan, file: str) -> Iterator[TableFinding]:
     low, high = one.sizes[span.size], other.sizes[span.size]
     if high > _WIDEST_STEP * low and high - low > 1 and span.last is not None:
-        served = f"up to {span.last} this row serves them, then row {other.key}" if span.last > low else f"row {other.key} serves them"
+        served = (
+            f"up to {span.last} this row serves them, then row {other.key}"
+            if span.last > low
+            else f"row {other.key} serves them"
+        )
         yield TableFinding("gap", file, f"{low + 1} to {high - 1} {span.size} have no row: {served}", one.line, one.key)
 
 
@@ -94,8 +98,8 @@ def _redundant(rows: list[TunedRow], file: str) -> Iterator[TableFinding]:
     for before, row, after in zip([None, *rows], rows, [*rows[1:], None], strict=False):
         beside = [one for one in (before, after) if one is not None]
         if beside and before is not None and all(_settings(one) == _settings(row) for one in beside):
-            names = " and ".join(one.key for one in beside)
-            yield TableFinding("redundant-row", file, f"sets what row {names} sets", row.line, row.key)
+            what = f"sets the same as {' and '.join(f'row {one.key}' for one in beside)}"
+            yield TableFinding("redundant-row", file, what, row.line, row.key)
 
 
 def _settings(row: TunedRow) -> dict[str, tuple[type, object]]:

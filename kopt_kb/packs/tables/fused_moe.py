@@ -14,7 +14,9 @@ from pathlib import Path
 from kopt_kb.packs.tables.ladder import ENTRIES, Ladder, write_ladder
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable, nearest_row
 
-__all__ = ["FORM", "SETTINGS", "is_fused_moe", "read_fused_moe", "serves_fused_moe", "write_fused_moe"]
+__all__ = [
+    "FORM", "SETTINGS", "asks_fused_moe", "is_fused_moe", "read_fused_moe", "serves_fused_moe", "write_fused_moe",
+]  # fmt: skip
 
 FORM = "fused-moe"
 SETTINGS = frozenset(
@@ -58,3 +60,13 @@ def write_fused_moe(table: TunedTable) -> bytes:
 def serves_fused_moe(table: TunedTable, extents: Mapping[str, int]) -> TunedRow | None:
     """Return the row of the nearest number of tokens, as both engines choose it: the file's first among equals."""
     return nearest_row(table, "tokens", extents["tokens"])
+
+
+def asks_fused_moe(operation: str, inputs: tuple[tuple[int, ...], ...]) -> dict[str, int] | None:
+    """Return experts, width and tokens of `vllm::…fused_experts…` and `sglang::…fused_experts…`; None for the rest.
+
+    Their first inputs are the tokens, both weights of a layer, the second one E x hidden x N.
+    """
+    if "fused_experts" not in operation or [len(one) for one in inputs[:3]] != [2, 3, 3]:
+        return None
+    return {"E": inputs[2][0], "N": inputs[2][2], "tokens": inputs[0][0]}

@@ -73,10 +73,14 @@ class _Taking:
             found = self._find(path, module, level)
             if found is None or original != name:
                 what = f"{name} is imported from {module or '.'}, which is no file below {self._root}"
-                raise BadInput(what, where=where, fix="name the folder that the program's imports start from", code="KB110")
+                raise BadInput(
+                    what, where=where, fix="name the folder that the program's imports start from", code="KB110"
+                )
             self.take(found, original, where)
         else:
-            raise BadInput(f"names {name}, which the file does not define", where=where, fix="name another file", code="KB081")
+            raise BadInput(
+                f"names {name}, which the file does not define", where=where, fix="name another file", code="KB081"
+            )
         if path not in self.order:
             self.order.append(path)
 
@@ -100,12 +104,16 @@ class _Taking:
             try:
                 tree = ast.parse(text)
             except (SyntaxError, ValueError) as error:
-                raise BadInput("is not valid Python", where=str(path), fix="name the program's file", code="KB116") from error
+                raise BadInput(
+                    "is not valid Python", where=str(path), fix="name the program's file", code="KB116"
+                ) from error
             defined: dict[str, ast.stmt] = {}
             imported: dict[str, tuple[str, int, str]] = {}
             for node in ast.walk(tree):
                 if isinstance(node, ast.ImportFrom):
-                    imported |= {one.asname or one.name: (node.module or "", node.level, one.name) for one in node.names}
+                    imported |= {
+                        one.asname or one.name: (node.module or "", node.level, one.name) for one in node.names
+                    }
                 elif isinstance(node, ast.Import):
                     imported |= {one.asname or one.name: (one.name, 0, "") for one in node.names}
             for node in tree.body:

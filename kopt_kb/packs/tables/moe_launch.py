@@ -99,8 +99,8 @@ def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str
     """Return the launches of a row for a target, the first product before the second.
 
     Raises:
-        BadInput: The settings make the kernel wrong (KB081); or the name does not say enough for the engine's kernel, or
-            the engine has none.
+        BadInput: The settings make the kernel wrong (KB081); or the name does not say enough for the engine's kernel,
+            or the engine has none.
     """
     engine = Engine(table.engine, root)
     if table.kernel != "fused_moe":
@@ -153,7 +153,7 @@ def _launch(layer: MoeLayer, row: TunedRow, engine: str, file: str, product: int
     columns, depth = (2 * width, hidden) if product == 0 else (hidden, width)
     settings = dict(row.settings)
     uses_tma = bool(settings.pop("USE_TMA", False)) and engine == "sglang" and _major(layer.target) >= _TMA_FROM
-    constants = _constants(layer, settings, product, columns, depth, engine)
+    constants = _constants(layer, settings, product, depth, engine)
     constants |= {name: value for name, value in settings.items() if name.isupper()}
     constants["c_sorted"] = uses_tma and table.product == "down"
     options = {name: value for name, value in settings.items() if not name.isupper()}
@@ -172,7 +172,7 @@ def _major(target: str) -> int:
 
 
 def _constants(
-    layer: MoeLayer, settings: dict[str, Setting], product: int, columns: int, depth: int, engine: str
+    layer: MoeLayer, settings: dict[str, Setting], product: int, depth: int, engine: str
 ) -> dict[str, object]:
     table = layer.table
     group_n, group_k = table.block_shape or (0, 0)
@@ -197,7 +197,12 @@ def _constants(
 def _swaps(settings: Mapping[str, Setting]) -> bool:
     """Return whether the engines compute the product transposed on Hopper: few tokens of a tile, many columns."""
     block_m, block_n = settings["BLOCK_SIZE_M"], settings["BLOCK_SIZE_N"]
-    return isinstance(block_m, int) and isinstance(block_n, int) and block_m < _SWAPPED_BELOW_M and block_n >= _SWAPPED_FROM_N
+    return (
+        isinstance(block_m, int)
+        and isinstance(block_n, int)
+        and block_m < _SWAPPED_BELOW_M
+        and block_n >= _SWAPPED_FROM_N
+    )
 
 
 def _arguments(layer: MoeLayer, row: TunedRow, columns: int, depth: int) -> dict[str, Given]:

@@ -26,6 +26,7 @@ PACK = Pack(
             settings=later(f"{_HERE}.fused_moe:SETTINGS"),
             launches=later(f"{_HERE}.moe_launch:launches_fused_moe"),
             unread=later(f"{_HERE}.moe_launch:unread_fused_moe"),
+            asks=later(f"{_HERE}.fused_moe:asks_fused_moe"),
         ),
         TableForm(
             name="block-gemm",
@@ -36,6 +37,7 @@ PACK = Pack(
             serves=later(f"{_HERE}.block_gemm:serves_block_gemm"),
             settings=later(f"{_HERE}.block_gemm:SETTINGS"),
             launches=later(f"{_HERE}.block_gemm:launches_block_gemm"),
+            asks=later(f"{_HERE}.block_gemm:asks_block_gemm"),
         ),
         TableForm(
             name="state-update",
@@ -74,10 +76,18 @@ PACK = Pack(
     commands=(
         Command(
             "table",
-            "tuned tables of other programs: what each row says",
+            "tuned tables of other programs: read, audited without a GPU, shapes that they miss",
             f"{_HERE}.command",
-            documents=(JsonDocument("table_read", f"{_HERE}.command:TableReading"),),
-            examples=(CommandExample("table read E=1,N=2,device_name=NVIDIA_H20.json", "table_read"),),
+            documents=(
+                JsonDocument("table_read", f"{_HERE}.command_read:TableReading"),
+                JsonDocument("table_audit", f"{_HERE}.audit:TableAudit"),
+                JsonDocument("table_misses", f"{_HERE}.misses:Misses"),
+            ),
+            examples=(
+                CommandExample("table read E=1,N=2,device_name=NVIDIA_H20.json", "table_read"),
+                CommandExample("table audit E=1,N=2,device_name=NVIDIA_H20.json", "table_audit"),
+                CommandExample("table misses moe.log", "table_misses", code=1),
+            ),
         ),
     ),
 )

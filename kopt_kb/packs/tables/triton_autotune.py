@@ -25,7 +25,7 @@ def is_triton_autotune(name: str, head: bytes) -> bool:
 
 
 def read_triton_autotune(data: bytes, path: Path) -> TunedTable:
-    """Return the results of a file; raises `BadInput` where it is cut off or names a member twice, or a result is none."""
+    """Return the results of a file; raises `BadInput` where it is cut off, or a result is none."""
     where = str(path)
     try:
         document = json.loads(data, object_pairs_hook=lambda pairs: _once(pairs, where))
@@ -68,13 +68,16 @@ def _once(pairs: list[tuple[str, object]], where: str) -> dict[str, object]:
 
 
 def _row(number: int, result: object, where: str) -> TunedRow:
-    config, times = result if isinstance(result, list) and len(result) == 2 else (None, None)  # noqa: PLR2004 - a pair
+    config, times = result if isinstance(result, list) and len(result) == 2 else (None, None)
     values = times if isinstance(times, list) else [times]
     is_timed = bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
     if not isinstance(config, dict) or not isinstance(config.get("kwargs"), dict) or not is_timed:
         what = f"result {number} is no configuration with its times"
         raise BadInput(what, where=where, fix="delete it, Triton tunes again", code="KB116")
-    settings: dict[str, Setting] = {**config["kwargs"], **{name: one for name, one in config.items() if name != "kwargs"}}
+    settings: dict[str, Setting] = {
+        **config["kwargs"],
+        **{name: one for name, one in config.items() if name != "kwargs"},
+    }
     facts = {_MS: json.dumps(times), "kwargs": json.dumps(list(config["kwargs"])), "order": json.dumps(list(config))}
     return TunedRow(str(number), settings, facts=facts)
 
@@ -82,4 +85,6 @@ def _row(number: int, result: object, where: str) -> TunedRow:
 def _config(row: TunedRow) -> dict[str, object]:
     inner = json.loads(row.facts["kwargs"])
     order = json.loads(row.facts["order"])
-    return {name: {one: row.settings[one] for one in inner} if name == "kwargs" else row.settings[name] for name in order}
+    return {
+        name: {one: row.settings[one] for one in inner} if name == "kwargs" else row.settings[name] for name in order
+    }

@@ -1,4 +1,4 @@
-"""Results of PyTorch's TunableOp: CSV, validators first, then an operation with its shape, the solution and its time."""
+"""Results of PyTorch's TunableOp: CSV, validators first, then operation, shape, solution and time in each line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_tunable_op(data: bytes, path: Path) -> TunedTable:
     for one in lines:
         if one.is_blank:
             continue
-        if one.cells[0] == _VALIDATOR and len(one.cells) > 2:  # noqa: PLR2004 - word, name, value
+        if one.cells[0] == _VALIDATOR and len(one.cells) > 2:
             facts[one.cells[1]] = ",".join(one.cells[2:])
         else:
             rows.append(_row(one, path))
