@@ -58,7 +58,7 @@ WALKED = {
 """Page → the test that runs its blocks."""
 
 WITH_TORCH = {"docs/launch_records.md", "docs/problems.md", "docs/how-to/cuda_graphs.md"}
-CODES = {"kb tileir check": {0, 3}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1}, "kb audit repo": {0, 1}}
+CODES = {"kb tileir check": {0, 3}, "kb table misses": {0, 1}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1}, "kb audit repo": {0, 1}}
 """Beginning of a line → how it may end where that is neither 0 nor 4: a check that found something."""
 
 SHELL = {"sh", "bash", "console"}
@@ -271,6 +271,18 @@ def _foreign(folder: Path) -> None:
     )
 
 
+def _tables(folder: Path) -> None:
+    """A tuned table, a log that misses one, and a trace that is served."""
+    tables = folder / "tables"
+    tables.mkdir()
+    row = {f"BLOCK_SIZE_{one}": 64 for one in "MNK"}
+    (tables / "E=8,N=512,device_name=NVIDIA_H200.json").write_text(json.dumps({"1": row, "64": row}))
+    (folder / "moe.log").write_text("Config file not found at /x/E=8,N=96,device_name=NVIDIA_H200.json\n")
+    dims = {"External id": 1, "Input Dims": [[64, 256], [8, 1024, 256], [8, 256, 512]]}
+    events = [{"ph": "X", "cat": "cpu_op", "name": "vllm::fused_experts", "args": dims}]
+    (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+
+
 FURNISHED: dict[str, Callable[[Path], None]] = {
     "docs/memory.md": _campaign,
     "docs/how-to/read_a_profile.md": _profiles,
@@ -278,6 +290,7 @@ FURNISHED: dict[str, Callable[[Path], None]] = {
     "docs/problems.md": _problems,
     "docs/launch_records.md": _code_objects,
     "docs/foreign_logs.md": _foreign,
+    "docs/how-to/audit_tables.md": _tables,
     "docs/how-to/cuda_graphs.md": lambda folder: (folder / "model.py").write_text(MODEL) and None,
 }
 """Page → what it takes for granted beside the package's kernels."""

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from kopt_kb.base.errors import BadInput, MissingTool
@@ -45,13 +46,7 @@ class Engine:
         path = self.file(places)
         if path is None:
             return None
-        tree = _parsed(path)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and node.name == function:
-                values = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
-                constants = [one.value for one in values if isinstance(one, ast.Constant)]
-                return frozenset("" if one is None else str(one) for one in constants)
-        return None
+        return _returned(path, path.stat().st_mtime_ns, function)
 
 
 def find_engine(given: str, package: str) -> Engine | None:
@@ -91,8 +86,15 @@ def _installed(package: str) -> Engine:
     return Engine(package, Path(folders[0]).parent)
 
 
-def _parsed(path: Path) -> ast.Module:
+@lru_cache(maxsize=16)
+def _returned(path: Path, changed: int, function: str) -> frozenset[str] | None:  # noqa: ARG001 - a part of the key
     try:
-        return ast.parse(read_input(path, _MOST_BYTES))
+        tree = ast.parse(read_input(path, _MOST_BYTES))
     except (SyntaxError, ValueError) as error:
         raise BadInput("is not valid Python", where=str(path), fix="name the program's files", code="KB116") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            values = [one.value for one in ast.walk(node) if isinstance(one, ast.Return)]
+            constants = [one.value for one in values if isinstance(one, ast.Constant)]
+            return frozenset("" if one is None else str(one) for one in constants)
+    return None

@@ -108,6 +108,9 @@ def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str
     if table.dtype == "int4_w4a16":
         what = "its name does not say how many weights share a scale, which the kernel is compiled for"
         raise BadInput(what, where=table.file, code="KB116")
+    if table.dtype not in {"", "int8_w8a16", *_QUANTISED}:
+        what = f"dtype={table.dtype} is no type whose arguments are known"
+        raise BadInput(what, where=table.file, code="KB116")
     path = engine.file(_FILES.get(engine.name, ()))
     if path is None:
         raise BadInput(f"has no {_KERNEL}", where=str(engine.root), fix="name another folder of it", code="KB110")

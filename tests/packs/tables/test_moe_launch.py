@@ -126,6 +126,7 @@ def test_descriptors_and_early_launches_are_passed_where_the_engine_does(sglang:
     ("one", "says"),
     [
         (",dtype=int4_w4a16", "how many weights share a scale"),
+        (",dtype=float8", "no type whose arguments are known"),
         (",dtype=int4_w4a16,backend=flydsl", "no Triton kernel"),
         ("", "has no fused_moe_kernel"),
     ],
