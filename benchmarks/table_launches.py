@@ -26,11 +26,12 @@ import triton
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import KernelCase, constant
-from kopt_kb.packs.tables.code_objects import CodeObject, Workbench, code_facts
-from kopt_kb.packs.tables.devices import Devices
+from kopt_kb.packs.tables.code_objects import PlannedCode, Workbench, code_facts
+from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.packs.tables.engine import find_engine
 from kopt_kb.packs.tables.engine_checks import PlannedRow, PlannedTable, judged, planned
 from kopt_kb.packs.tables.fused_moe import read_fused_moe
+from kopt_kb.packs.tables.moe_launch import launches_fused_moe
 from kopt_kb.packs.tables.pack import PACK
 from kopt_kb.wiki.registry import Registry
 
@@ -45,7 +46,7 @@ def tensor(spec: TensorSpec) -> torch.Tensor:
     return torch.zeros(shape, dtype=torch.uint8, device="cuda").to(getattr(torch, spec.dtype))
 
 
-def launch(case: KernelCase, made: CodeObject) -> str:
+def launch(case: KernelCase, made: PlannedCode) -> str:
     """Return why a launch fails; empty where it does not."""
     spec = importlib.util.spec_from_file_location("_rows", made.case.file)
     assert spec is not None
@@ -76,7 +77,7 @@ def main() -> None:
     args = parser.parse_args()
     engine = find_engine(args.engine, "vllm")
     assert engine is not None
-    devices, form = Devices(Registry.open()), PACK.table_forms[0]
+    devices, form = DeviceNames(Registry.open()), PACK.table_forms[0]
     here = devices.named(torch.cuda.get_device_name())
     assert here is not None, torch.cuda.get_device_name()
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +104,7 @@ def main() -> None:
             for number in (*refused, *passed):
                 plan, row = drawn[number]
                 try:
-                    case = form.launches(plan.table, row.row, engine.root, str(here.identity.target))[0]
+                    case = launches_fused_moe(plan.table, row.row, engine.root, str(here.identity.target))[0]
                 except (BadInput, TypeError):
                     continue
                 failure = launch(case, row.objects[0])

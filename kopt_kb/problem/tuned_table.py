@@ -54,7 +54,7 @@ class TunedTable(Wire):
         facts: What else the file and its name say of the whole table, as text, such as the type of a cache.
         rows: Its rows, in the file's order.
         layout: How the file writes it, which is its form's alone; None for a table that no file has.
-        kernel: Which kernel its rows are for, as its form calls it, such as fused_moe.
+        kernel: Which kernel its rows are for, as its form calls it, such as gemm.
         engine: Whose program reads it, such as vllm; empty where neither path nor file says so.
         shape: Extents that hold for all rows, by name: E experts and N columns of a shard, or N and K.
         dtype: Types of operands as the file says them, such as fp8_w8a8; empty: the activations' own.

@@ -17,8 +17,8 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.doors.table import behind
 from kopt_kb.doors.table_form import TableForm
 from kopt_kb.packs.tables.code_objects import CodeFacts, Workbench, code_facts
-from kopt_kb.packs.tables.devices import Devices, Resolved
-from kopt_kb.packs.tables.engine import ENGINES, Engine, find_engine
+from kopt_kb.packs.tables.devices import DeviceNames, Resolved
+from kopt_kb.packs.tables.engine import ENGINES, TableEngine, find_engine
 from kopt_kb.packs.tables.engine_checks import PlannedTable, judged, planned
 from kopt_kb.packs.tables.findings import TableFinding
 from kopt_kb.packs.tables.form_checks import RowSpan, form_findings, spans
@@ -174,8 +174,8 @@ class _Entry:
 
 
 class _Run:
-    def __init__(self, registry: Registry, engines: dict[str, Engine], folder: Path) -> None:
-        self._devices, self._engines, self._folder = Devices(registry), engines, folder
+    def __init__(self, registry: Registry, engines: dict[str, TableEngine], folder: Path) -> None:
+        self._devices, self._engines, self._folder = DeviceNames(registry), engines, folder
         self._entries: list[_Entry | TableFinding] = []
         self._benches: dict[str, Workbench] = {}
         self.triton = _triton() if engines else ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import Given, KernelCase
-from kopt_kb.packs.tables.engine import Engine
+from kopt_kb.packs.tables.engine import TableEngine
 from kopt_kb.packs.tables.ladder import ENTRIES, Ladder, write_ladder
 from kopt_kb.packs.tables.moe_launch import MoeLayer
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable, nearest_row
@@ -88,7 +88,7 @@ def launches_block_gemm(table: TunedTable, row: TunedRow, root: Path, target: st
         what = "rows that set SWAP_AB or SPLIT_K are for a kernel that the engine chooses at run time"
         raise BadInput(what, where=table.file, code="KB116")
     place, kernel = _KERNELS.get((table.engine, table.dtype), ("", ""))
-    path = Engine(table.engine, root).file([place]) if place else None
+    path = TableEngine(table.engine, root).file([place]) if place else None
     if path is None:
         what = f"no kernel of {table.engine} is known for {table.dtype} with block scales"
         raise BadInput(what, where=table.file, code="KB116")

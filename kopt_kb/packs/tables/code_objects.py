@@ -23,7 +23,7 @@ from kopt_kb.launch.counts.static_profile import profile_of
 from kopt_kb.packs.tables.kernel_source import standalone
 from kopt_kb.wiki.cache import load, store
 
-__all__ = ["PASSING", "CodeFacts", "CodeMade", "CodeObject", "Workbench", "code_facts"]
+__all__ = ["PASSING", "CodeFacts", "CodeMade", "PlannedCode", "Workbench", "code_facts"]
 
 PASSING = frozenset({"time_limit", "memory_limit", "crash"})
 """Refusals that another run may not give, so that they are not remembered."""
@@ -88,7 +88,7 @@ class CodeFacts(Wire):
 
 
 @dataclass(frozen=True, slots=True)
-class CodeObject:
+class PlannedCode:
     """A code object to be made: a launch, the target, and the name under which its facts are remembered."""
 
     key: str
@@ -131,7 +131,7 @@ class Workbench:
     triton: str
     _kernels: dict[tuple[str, str], _Kernel] = field(default_factory=dict)
 
-    def code_object(self, case: KernelCase, settings: frozenset[str], target: str) -> CodeObject:
+    def code_object(self, case: KernelCase, settings: frozenset[str], target: str) -> PlannedCode:
         """Return the code object of a launch.
 
         Args:
@@ -161,7 +161,7 @@ class Workbench:
         made = replace(case, file=str(kernel.path), args=arguments, constexprs=constants)
         named = replace(made, file=kernel.digest)
         parts = canonical([_FORM, named.to_json(), target, self.triton])
-        return CodeObject(f"table-code-{hashlib.sha256(parts).hexdigest()}", made, target)
+        return PlannedCode(f"table-code-{hashlib.sha256(parts).hexdigest()}", made, target)
 
     def _kernel(self, file: str, name: str) -> _Kernel:
         known = self._kernels.get((file, name))
@@ -174,13 +174,13 @@ class Workbench:
         return known
 
 
-def code_facts(objects: Sequence[CodeObject], workers: int) -> Iterator[CodeMade]:
+def code_facts(objects: Sequence[PlannedCode], workers: int) -> Iterator[CodeMade]:
     """Yield what becomes of each code object, those that are remembered first; each once.
 
     Raises:
         MissingTool: Triton is not installed.
     """
-    waiting: dict[str, CodeObject] = {}
+    waiting: dict[str, PlannedCode] = {}
     for one in {one.key: one for one in objects}.values():
         kept = _remembered(one.key)
         if kept is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from kopt_kb.base.errors import ExitCode
 from kopt_kb.cli.kit.output import add_wiki, open_registry, print_values, printable, table
 from kopt_kb.packs.tables.audit import table_files
-from kopt_kb.packs.tables.devices import Devices
+from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.packs.tables.misses import Misses, misses
 from kopt_kb.problem.tuned_table import read_tuned_table
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the shapes; exit 1 where there is one."""
     registry = open_registry(args)
     tables = [read_tuned_table(path) for path, _ in table_files(args.table)]
-    found = misses(Path(args.file), tables, Devices(registry))
+    found = misses(Path(args.file), tables, DeviceNames(registry))
     if args.json:
         print_values(found, registry.wikis)
     else:

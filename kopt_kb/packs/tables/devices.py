@@ -13,7 +13,7 @@ from kopt_kb.problem.tuned_table import TunedTable
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform, Registry
 
-__all__ = ["Devices", "Resolved"]
+__all__ = ["DeviceNames", "Resolved"]
 
 _UNITS = re.compile(r"(gfx[0-9a-f]+)?(?::(\d+))?")
 
@@ -34,7 +34,7 @@ class Resolved:
 
 
 @dataclass
-class Devices:
+class DeviceNames:
     """Names of devices as products of a wiki; each name is looked up once."""
 
     registry: Registry

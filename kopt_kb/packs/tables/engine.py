@@ -12,7 +12,7 @@ from pathlib import Path
 from kopt_kb.base.errors import BadInput, MissingTool
 from kopt_kb.base.files import read_input
 
-__all__ = ["ENGINES", "Engine", "find_engine"]
+__all__ = ["ENGINES", "TableEngine", "find_engine"]
 
 ENGINES = ("vllm", "sglang")
 _BELOW = ("", "python")
@@ -20,7 +20,7 @@ _MOST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Engine:
+class TableEngine:
     """A program's files.
 
     Attributes:
@@ -49,7 +49,7 @@ class Engine:
         return _returned(path, path.stat().st_mtime_ns, function)
 
 
-def find_engine(given: str, package: str) -> Engine | None:
+def find_engine(given: str, package: str) -> TableEngine | None:
     """Return the program of a package in a folder that was named, or among what is installed.
 
     Args:
@@ -74,16 +74,16 @@ def find_engine(given: str, package: str) -> Engine | None:
     if not known:
         what = f"holds no package {' or '.join(ENGINES)}"
         raise BadInput(what, where=given, fix="name the program's checkout, or where it is installed", code="KB110")
-    return Engine(package, known[package]) if package in known else None
+    return TableEngine(package, known[package]) if package in known else None
 
 
-def _installed(package: str) -> Engine:
+def _installed(package: str) -> TableEngine:
     spec = importlib.util.find_spec(package)
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     if not folders:
         fix = "install it, or name its folder with --engine"
         raise MissingTool(f"{package} is not installed", where="--engine", fix=fix, code="KB120")
-    return Engine(package, Path(folders[0]).parent)
+    return TableEngine(package, Path(folders[0]).parent)
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from kopt_kb.analysis.occupancy.occupancy import occupancy
 from kopt_kb.base.errors import BadInput
 from kopt_kb.doors.table_form import TableForm
 from kopt_kb.launch.compile.target import CompileTarget
-from kopt_kb.packs.tables.code_objects import PASSING, CodeFacts, CodeObject, Workbench
+from kopt_kb.packs.tables.code_objects import PASSING, CodeFacts, PlannedCode, Workbench
 from kopt_kb.packs.tables.findings import TableFinding, TableKind
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 from kopt_kb.wiki.registry import Platform
@@ -26,7 +26,7 @@ class PlannedRow:
     """A row and its code objects, a product of the layer each."""
 
     row: TunedRow
-    objects: tuple[CodeObject, ...]
+    objects: tuple[PlannedCode, ...]
 
 
 @dataclass(frozen=True, slots=True)

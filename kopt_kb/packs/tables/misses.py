@@ -14,7 +14,7 @@ from kopt_kb.base.files import open_input
 from kopt_kb.base.wire import Wire
 from kopt_kb.doors.table import behind
 from kopt_kb.doors.table_form import TableForm
-from kopt_kb.packs.tables.devices import Devices
+from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 
 __all__ = ["MissedShape", "Misses", "misses"]
@@ -70,7 +70,7 @@ class Misses(Wire):
     tables: int
 
 
-def misses(path: Path, tables: Iterable[TunedTable], devices: Devices) -> Misses:
+def misses(path: Path, tables: Iterable[TunedTable], devices: DeviceNames) -> Misses:
     """Return the shapes of a log or a trace that no row serves.
 
     Args:
@@ -120,7 +120,7 @@ def _extents(value: object) -> tuple[int, ...]:
     return tuple(value) if whole and isinstance(value, list) else ()
 
 
-def _of_trace(path: Path, tables: tuple[TunedTable, ...], devices: Devices) -> Misses:
+def _of_trace(path: Path, tables: tuple[TunedTable, ...], devices: DeviceNames) -> Misses:
     ops = _read_trace(path)
     if not ops.calls:
         fix = "record with torch.profiler.profile(record_shapes=True)"
@@ -170,7 +170,7 @@ def _read_trace(path: Path) -> _Ops:
     return ops
 
 
-def _is_here(table: TunedTable, device: str, devices: Devices) -> bool:
+def _is_here(table: TunedTable, device: str, devices: DeviceNames) -> bool:
     """Return whether a table may be for a device: it is not known to be for another product."""
     if not device:
         return True

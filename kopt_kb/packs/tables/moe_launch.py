@@ -14,7 +14,7 @@ from pathlib import Path
 from kopt_kb.base.errors import BadInput
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import Given, KernelCase
-from kopt_kb.packs.tables.engine import Engine
+from kopt_kb.packs.tables.engine import TableEngine
 from kopt_kb.problem.tuned_table import Setting, TunedRow, TunedTable
 
 __all__ = ["ASSUMED", "Assumed", "MoeLayer", "launches_fused_moe", "unread_fused_moe"]
@@ -102,7 +102,7 @@ def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str
         BadInput: The settings make the kernel wrong (KB081); or the name does not say enough for the engine's kernel,
             or the engine has none.
     """
-    engine = Engine(table.engine, root)
+    engine = TableEngine(table.engine, root)
     if table.kernel != "fused_moe":
         raise BadInput(f"rows are for {table.kernel}, no Triton kernel", where=table.file, code="KB116")
     if table.dtype == "int4_w4a16":
@@ -122,7 +122,7 @@ def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str
 
 def unread_fused_moe(table: TunedTable, root: Path) -> str:
     """Return why an engine never asks for a table of this name, by the words that its own code returns for types."""
-    engine = Engine(table.engine, root)
+    engine = TableEngine(table.engine, root)
     if table.kernel != "fused_moe":
         return ""
     for places, function in _TYPES.get(engine.name, ()):

@@ -13,7 +13,7 @@ from kopt_kb.base.errors import BadInput, KoptError, MissingTool
 from kopt_kb.kernels.launch_case import TensorSpec
 from kopt_kb.launch.compile.request import CompileFailed, CompileRequest, KernelCase
 from kopt_kb.packs.tables import code_objects
-from kopt_kb.packs.tables.code_objects import CodeFacts, CodeObject, Workbench, code_facts
+from kopt_kb.packs.tables.code_objects import CodeFacts, PlannedCode, Workbench, code_facts
 from kopt_kb.wiki.cache import store
 from tests.packs.tables.conftest import MOE
 
@@ -134,7 +134,7 @@ class _Pool:
 
 def test_what_another_run_may_answer_otherwise_is_not_remembered(engine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A time limit is asked again, a refusal is not; without a compiler nothing is said."""
-    one = CodeObject("table-code-test", case(engine), "sm_90")
+    one = PlannedCode("table-code-test", case(engine), "sm_90")
     monkeypatch.setattr(code_objects, "CompilePool", _Pool)
     with pytest.raises(MissingTool):
         list(code_facts([one], 1))

@@ -1,4 +1,4 @@
-"""Devices of tables as products."""
+"""DeviceNames of tables as products."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kopt_kb.packs.tables.devices import Devices
+from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 from kopt_kb.wiki.registry import Registry
 
@@ -14,9 +14,9 @@ TABLE = TunedTable("form", "a.json", "", {}, ())
 
 
 @pytest.fixture(scope="module")
-def devices() -> Devices:
+def devices() -> DeviceNames:
     """The packaged wiki's."""
-    return Devices(Registry.open())
+    return DeviceNames(Registry.open())
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def devices() -> Devices:
         (":304", "", "304 compute units are named, and no target"),
     ],
 )
-def test_a_name_is_one_product_or_a_reason(devices: Devices, name: str, product: str, reason: str) -> None:
+def test_a_name_is_one_product_or_a_reason(devices: DeviceNames, name: str, product: str, reason: str) -> None:
     """A target with its compute units is a name too."""
     found = devices.of(replace(TABLE, device=name))
     assert (found.platform.id if found.platform else "") == product
@@ -40,7 +40,7 @@ def test_a_name_is_one_product_or_a_reason(devices: Devices, name: str, product:
     assert (named.id if named else "") == product
 
 
-def test_rows_may_be_of_several_products(devices: Devices) -> None:
+def test_rows_may_be_of_several_products(devices: DeviceNames) -> None:
     """Then the table is of none; a table that names no device has no names."""
     rows = tuple(TunedRow("1", {}, device=one) for one in ("gfx942:80", "gfx942:80", "NVIDIA H200"))
     found = devices.of(replace(TABLE, rows=rows))
@@ -48,7 +48,7 @@ def test_rows_may_be_of_several_products(devices: Devices) -> None:
     assert devices.of(TABLE).names == ()
 
 
-def test_limits_are_read_once(devices: Devices) -> None:
+def test_limits_are_read_once(devices: DeviceNames) -> None:
     """Of each product."""
     platform = devices.named("NVIDIA H200")
     assert platform is not None and devices.limits(platform) is devices.limits(platform)

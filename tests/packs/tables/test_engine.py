@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.base.errors import BadInput, MissingTool
-from kopt_kb.packs.tables import engine as module
 from kopt_kb.packs.tables.engine import find_engine
 from tests.packs.tables.conftest import MOE
 
@@ -39,7 +39,7 @@ def test_words_of_a_function_are_read_and_not_run(engine: Path) -> None:
     """None is the empty word; a file that is not there says nothing."""
     found = find_engine(str(engine), "vllm")
     assert found is not None
-    assert found.words(CONFIG, "_get_config_dtype_str") == {"fp8_w8a8", ""}
+    assert found.words(CONFIG, "_get_config_dtype_str") == frozenset({"fp8_w8a8", ""})
     assert found.words(CONFIG, "another") is None
     assert found.words(["gone.py"], "_get_config_dtype_str") is None
     (engine / MOE / "config.py").write_text("def (")
@@ -61,6 +61,6 @@ def test_an_installed_program_is_found_by_name(engine: Path, monkeypatch: pytest
     found = find_engine("vllm", "vllm")
     assert found is not None and found.root == engine
     assert find_engine("vllm", "sglang") is None
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda *_: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     with pytest.raises(MissingTool, match="sglang is not installed"):
         find_engine("sglang", "sglang")

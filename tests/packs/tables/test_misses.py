@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.packs.tables.devices import Devices
+from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.packs.tables.fused_moe import asks_fused_moe, read_fused_moe
 from kopt_kb.packs.tables.misses import Misses, misses
 from kopt_kb.problem.tuned_table import TunedTable
 from kopt_kb.wiki.registry import Registry
 
-DEVICES = Devices(Registry.open())
+DEVICES = DeviceNames(Registry.open())
 ROW = {f"BLOCK_SIZE_{one}": 16 for one in "MNK"}
 LOG = """INFO start
 WARNING Using default MoE config. Performance might be sub-optimal! Config file not found at /x/E=8,N=96,device_name=NVIDIA_H200.json

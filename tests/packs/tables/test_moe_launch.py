@@ -133,9 +133,9 @@ def test_descriptors_and_early_launches_are_passed_where_the_engine_does(sglang:
 )
 def test_what_can_not_be_told_is_said(tmp_path: Path, one: str, says: str) -> None:
     """Nothing is guessed."""
-    settings = {"tile_m": 1, "tile_n": 1, "tile_k": 1} if "flydsl" in one else {}
+    settings: dict[str, object] = {"tile_m": 1, "tile_n": 1, "tile_k": 1} if "flydsl" in one else {}
     with pytest.raises(BadInput, match=says):
-        launches(table(one, **settings), tmp_path)
+        launches(table(one, "vllm", **settings), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_what_can_not_be_told_is_said(tmp_path: Path, one: str, says: str) -> No
 )
 def test_a_name_that_is_never_asked_for(engine: Path, more: str, name: str, says: str) -> None:
     """By the words that the engine's own code returns, and how it writes a block."""
-    settings = {"tile_m": 1, "tile_n": 1, "tile_k": 1} if "flydsl" in more else {}
+    settings: dict[str, object] = {"tile_m": 1, "tile_n": 1, "tile_k": 1} if "flydsl" in more else {}
     found = unread_fused_moe(table(more, name, **settings), engine)
     assert (says in found) if says else (found == "")
