@@ -14,9 +14,9 @@ from kopt_kb.doors.absent import absent_pack, needs_pack
 from kopt_kb.doors.table import behind
 from kopt_kb.doors.table_form import TableForm
 
-__all__ = ["Setting", "TunedRow", "TunedTable", "form_of", "read_tuned_table"]
+__all__ = ["Setting", "TunedRow", "TunedTable", "form_of", "nearest_row", "read_tuned_table"]
 
-Setting = int | bool | str
+Setting = int | float | bool | str | None
 _MOST_BYTES = 32 << 20
 _HEAD_BYTES = 4096
 
@@ -29,11 +29,18 @@ class TunedRow(Wire):
         key: What it is for, as the file writes it.
         settings: Name → value, in the file's order.
         line: Of its key; 0 for a row that no file has.
+        sizes: Extents that the key says, by name, such as tokens, or M, N and K; empty where it says none.
+        device: Device as the row says it, where rows of one file are for several; empty: the table's.
+        facts: What the row says besides, such as types of operands and the time that its tuner took.
     """
 
+    WIRE: ClassVar = ("key", "settings", "line", "sizes", "device", "facts")
     key: str
     settings: Mapping[str, Setting]
     line: int = 0
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    device: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +51,41 @@ class TunedTable(Wire):
         form: Name of its form.
         file: Name of the file.
         device: Name of the device as the file says it; empty where it says none.
-        facts: What else the file and its name say of the whole table, such as the number of experts.
+        facts: What else the file and its name say of the whole table, as text, such as the type of a cache.
         rows: Its rows, in the file's order.
         layout: How the file writes it, which is its form's alone; None for a table that no file has.
+        kernel: Which kernel its rows are for, as its form calls it, such as gemm.
+        engine: Whose program reads it, such as vllm; empty where neither path nor file says so.
+        shape: Extents that hold for all rows, by name: E experts and N columns of a shard, or N and K.
+        dtype: Types of operands as the file says them, such as fp8_w8a8; empty: the activations' own.
+        block_shape: Extents of a block that shares a scale, columns and depth; empty where there are none.
+        product: Which product of a layer: down for the second one alone, empty for both, or where there is one.
+        triton: Version of Triton that it was tuned with; empty where neither path nor file says so.
     """
 
-    WIRE: ClassVar = ("form", "file", "device", "facts", "rows")
+    WIRE: ClassVar = (
+        "form", "file", "device", "kernel", "engine", "shape", "dtype", "block_shape", "product", "triton", "facts",
+        "rows",
+    )  # fmt: skip
     form: str
     file: str
     device: str
     facts: Mapping[str, str]
     rows: tuple[TunedRow, ...]
     layout: object = field(default=None, compare=False)
+    kernel: str = ""
+    engine: str = ""
+    shape: Mapping[str, int] = field(default_factory=dict)
+    dtype: str = ""
+    block_shape: tuple[int, ...] = ()
+    product: str = ""
+    triton: str = ""
+
+
+def nearest_row(table: TunedTable, name: str, extent: int) -> TunedRow | None:
+    """Return the row whose extent of a name is nearest, the file's first among equals; None where no row has it."""
+    rows = [row for row in table.rows if name in row.sizes]
+    return min(rows, key=lambda row: abs(row.sizes[name] - extent), default=None)
 
 
 def form_of(path: Path, data: bytes) -> TableForm:

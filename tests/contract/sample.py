@@ -37,6 +37,7 @@ FILES = {
     "kernels.json": json.dumps({"kernels": [{"name": "k", "time_share": 0.5}]}),
     "compiled.json": json.dumps({"kernels": [{"name": "k", "num_warps": 8, "shared_bytes": 98304, **REGISTERS}]}),
     "bench.log": "Cutile: {'forward': {'mean': 3.79, 'nrep': 13}} ms\n",
+    "moe.log": "Config file not found at /x/E=1,N=2,device_name=NVIDIA_H20.json\n",
     "E=1,N=2,device_name=NVIDIA_H20.json": json.dumps({"1": {f"BLOCK_SIZE_{one}": 64 for one in "MNK"}}),
     "table.csv": "platform,metric,value,unit\nH20,memory_capacity,96,GB\n",
     "kernel.sass": '\t.headerflags\t@"EF_CUDA_SM90"\n\t.section\t.text.copy,"ax",@progbits\n'

@@ -60,7 +60,10 @@ WALKED = {
 WITH_TORCH = {
     "docs/launch_records.md", "docs/problems.md", "docs/how-to/cuda_graphs.md", "docs/how-to/tune_your_kernel.md",
 }  # fmt: skip
-CODES = {"kb tileir check": {0, 3}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1}, "kb audit repo": {0, 1}}
+CODES = {
+    "kb tileir check": {0, 3}, "kb table misses": {0, 1}, "kb audit logs/": {0, 1}, "kb audit results.tsv": {0, 1},
+    "kb audit repo": {0, 1},
+}  # fmt: skip
 """Beginning of a line → how it may end where that is neither 0 nor 4: a check that found something."""
 
 SHELL = {"sh", "bash", "console"}
@@ -273,6 +276,18 @@ def _foreign(folder: Path) -> None:
     )
 
 
+def _tables(folder: Path) -> None:
+    """A tuned table, a log that misses one, and a trace that is served."""
+    tables = folder / "tables"
+    tables.mkdir()
+    row = {f"BLOCK_SIZE_{one}": 64 for one in "MNK"}
+    (tables / "E=8,N=512,device_name=NVIDIA_H200.json").write_text(json.dumps({"1": row, "64": row}))
+    (folder / "moe.log").write_text("Config file not found at /x/E=8,N=96,device_name=NVIDIA_H200.json\n")
+    dims = {"External id": 1, "Input Dims": [[64, 256], [8, 1024, 256], [8, 256, 512]]}
+    events = [{"ph": "X", "cat": "cpu_op", "name": "vllm::fused_experts", "args": dims}]
+    (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+
+
 FURNISHED: dict[str, Callable[[Path], None]] = {
     "docs/memory.md": _campaign,
     "docs/how-to/read_a_profile.md": _profiles,
@@ -283,6 +298,7 @@ FURNISHED: dict[str, Callable[[Path], None]] = {
     "docs/how-to/tune_your_kernel.md": lambda folder: (
         shutil.copy(ROOT / "tests/data/users/silu_mul.py", folder) and None
     ),
+    "docs/how-to/audit_tables.md": _tables,
     "docs/how-to/cuda_graphs.md": lambda folder: (folder / "model.py").write_text(MODEL) and None,
 }
 """Page → what it takes for granted beside the package's kernels."""

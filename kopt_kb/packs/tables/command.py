@@ -1,83 +1,39 @@
-"""Read tuned tables of other programs: which settings they give a kernel for which shape, and on which product.
+"""Tuned tables of other programs: what rows say, what is wrong with them, and which shapes they miss.
 
 kb table read 'E=128,N=384,device_name=NVIDIA_H20-3e,dtype=fp8_w8a8,block_shape=[128,128].json'
+kb table audit FOLDER
+kb table audit FOLDER --engine vllm --markdown tables.md
+kb table misses trace.json.gz --table FOLDER
 
-A name of a device that is several products, or none, is said with the reason: a row is of one product.
+A name of a device that is several products, or none, is said with the reason: a row is of one product. An audit
+without --engine judges form, sizes, duplicates and names; with it, the engine's own kernel is compiled for every row as
+its launcher calls it, none of the engine's Python is run, and each code object is compiled once and remembered.
 """
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
 
-from kopt_kb.base.errors import BadInput, ExitCode
-from kopt_kb.base.wire import Wire
-from kopt_kb.cli.kit.output import add_wiki, open_registry, print_values, printable, table
-from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
-from kopt_kb.wiki.registry import Registry
+from kopt_kb.packs.tables import command_audit, command_misses, command_read
 
-__all__ = ["TableReading", "add_arguments", "run"]
+__all__ = ["add_arguments", "run"]
 
-
-@dataclass(frozen=True, slots=True)
-class TableReading(Wire):
-    """A table, and the product of its device.
-
-    Attributes:
-        table: What the file says.
-        platform: Product of the device; None where its name is none, or several.
-        reason: Why there is no product.
-    """
-
-    WIRE: ClassVar = (
-        "form=table.form", "file=table.file", "device=table.device", "platform?", "reason?", "facts=table.facts",
-        "rows=table.rows",
-    )  # fmt: skip
-    table: TunedTable
-    platform: str | None = None
-    reason: str | None = None
+_ACTIONS = {
+    "read": (command_read, "rows of a file, and the product of its device"),
+    "audit": (command_audit, "what is wrong with tables, without a GPU"),
+    "misses": (command_misses, "shapes of a log or a trace that no row serves"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declare the actions."""
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    read = commands.add_parser("read", help="rows of a file, and the product of its device", allow_abbrev=False)
-    read.add_argument("file", metavar="FILE", help="fused-MoE table of vLLM or SGLang")
-    add_wiki(read)
+    for name, (module, what) in _ACTIONS.items():
+        module.add_arguments(commands.add_parser(name, help=what, allow_abbrev=False))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the rows."""
-    registry = open_registry(args)
-    reading = _reading(read_tuned_table(Path(args.file)), registry)
-    if args.json:
-        print_values(reading, registry.wikis)
-    else:
-        print(_render(reading))
-    return ExitCode.OK
-
-
-def _reading(read: TunedTable, registry: Registry) -> TableReading:
-    if not read.device:
-        return TableReading(read, reason="the table names no device")
-    try:
-        return TableReading(read, platform=registry.platform(read.device).id)
-    except BadInput as error:
-        return TableReading(read, reason=error.what)
-
-
-def _render(reading: TableReading) -> str:
-    read = reading.table
-    names = list(dict.fromkeys(name for row in read.rows for name in row.settings))
-    rows = [("key", *names)]
-    rows += [(row.key, *(_cell(row.settings.get(name)) for name in names)) for row in read.rows]
-    product = reading.platform or f"no product: {reading.reason}"
-    facts = ", ".join(f"{name} {value}" for name, value in read.facts.items())
-    head = printable(f"{read.file}: {read.form}, {read.device or 'no device'} ({product}), {facts}")
-    return "\n".join([head, "", table(rows, right=tuple(range(len(names) + 1)))])
-
-
-def _cell(value: int | bool | str | None) -> str:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """Run the action."""
+    module, _ = _ACTIONS[args.action]
+    code: int = module.run(args)
+    return code

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.packs.tables.fused_moe import is_fused_moe, read_fused_moe, write_fused_moe
+from kopt_kb.packs.tables.fused_moe import is_fused_moe, read_fused_moe, serves_fused_moe, write_fused_moe
 from kopt_kb.problem.tuned_table import TunedRow, TunedTable
 
 NAME = Path("E=8,N=96,device_name=NVIDIA_H20-3e,dtype=fp8_w8a8,block_shape=[128, 128]_down.json")
@@ -29,10 +29,9 @@ def test_what_a_name_and_a_file_say() -> None:
     """Device as its driver prints it, facts of the whole, rows with their lines."""
     table = read()
     assert (table.device, [row.key for row in table.rows]) == ("NVIDIA H20-3e", ["1", "16"])
-    assert table.facts == {
-        "E": "8", "N": "96", "dtype": "fp8_w8a8", "block_shape": "[128, 128]", "product": "down",
-        "triton_version": "3.4.0",
-    }  # fmt: skip
+    assert (table.kernel, table.shape, table.dtype) == ("fused_moe", {"E": 8, "N": 96}, "fp8_w8a8")
+    assert (table.block_shape, table.product, table.triton) == ((128, 128), "down", "3.4.0")
+    assert [row.sizes for row in table.rows] == [{"tokens": 1}, {"tokens": 16}]
     assert table.rows[0].settings["USE_TMA"] is False
     assert [row.line for row in table.rows] == [3, 10]
 
@@ -47,6 +46,7 @@ def test_what_a_name_and_a_file_say() -> None:
         ("E=160,N=384,device_name=NVIDIA_RTX_PRO_6000,dtype=fp8_w8a8_down.json", True),
         ("moe_sum_reduce_NVIDIA-H200_t8_h2048_bfloat16.json", False),
         ("E=1,N=2.json", False),
+        ("E=384,N=128,device_name=,dtype=int4_w4a16.json", True),
         ("config.json", False),
     ],
 )
@@ -91,6 +91,21 @@ def test_a_changed_row_leaves_the_others_as_they_were() -> None:
     assert longer == json.dumps({"triton_version": "3.4.0", **ROWS, "32": dict(new.settings)}, indent=4) + "\n"
     shorter = write_fused_moe(replace(table, rows=table.rows[:1])).decode()
     assert shorter == json.dumps({"triton_version": "3.4.0", "1": ROWS["1"]}, indent=4) + "\n"
+
+
+@pytest.mark.parametrize(("tokens", "key"), [(1, "1"), (8, "1"), (9, "16"), (10**6, "16")])
+def test_the_nearest_row_serves(tokens: int, key: str) -> None:
+    """As both engines choose: the first of two that are as near, and the last one whatever lies beyond."""
+    row = serves_fused_moe(read(TEXT.replace('"16": {', '"15": {')), {"tokens": tokens})
+    assert row is not None and row.key == key.replace("16", "15")
+
+
+def test_engine_and_compiler_stand_in_the_path() -> None:
+    """A folder of a Triton version is SGLang's; a file of nobody's folder is nobody's."""
+    older = read(TEXT.replace('"triton_version": "3.4.0",', ""), Path("/x/configs/triton_3_5_1") / NAME)
+    assert (older.engine, older.triton) == ("sglang", "3.5.1")
+    assert read(name=Path("/x/vllm/configs") / NAME).engine == "vllm"
+    assert read(name=Path("/x") / NAME).engine == ""
 
 
 def test_true_is_not_one() -> None:
