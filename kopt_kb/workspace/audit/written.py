@@ -19,7 +19,7 @@ def written_findings(layout: Layout, state: WorkspaceState) -> Iterator[AuditFin
 
     Journals of earlier releases do not say what was written.
     """
-    wrote = state.created.written
+    wrote = state.created.written or {}
     if (sha := wrote.get(layout.gitignore.name)) is not None and _sha(_read(layout, layout.gitignore.name)) != sha:
         text = ".gitignore is not what kb wrote: what it hides is in no commit of this workspace"
         fix = "put it back as another workspace has it; patterns of your own belong into .git/info/exclude"

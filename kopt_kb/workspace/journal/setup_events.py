@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from kopt_kb.base.wire import JsonMap, NonNegativeInt, Number, Seq, Sha256, Text, Wire
@@ -65,7 +65,7 @@ class WorkspaceCreated(EventData):
         versions: Program → version (kopt-kb, python, ...); `views`: edition of the words of rendered blocks.
         kernel_test: Blob of test_kernel.py; null where there is none, or an earlier release did not keep it.
         written: File → sha256 of what kb wrote into it that no event renders: .gitignore, and the text outside of the
-            README's blocks; empty of an earlier release.
+            README's blocks; null of an earlier release.
     """
 
     kind: ClassVar[str] = "workspace_created"
@@ -76,7 +76,7 @@ class WorkspaceCreated(EventData):
     wiki: WikiState
     versions: Mapping[str, str]
     kernel_test: Sha256 | None = None
-    written: Mapping[str, Sha256] = field(default_factory=dict)
+    written: Mapping[str, Sha256] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ LATER = {
     ("environment_recorded", "product"): None, ("decided", "refutes"): (), ("measured", "trust"): "unstated",
     ("decided", "trust"): "unstated", ("decided", "launcher"): "", ("decided", "source"): BEFORE, ("measured", "source"): BEFORE, ("profile_read", "name"): "",
     ("run_finished", "records"): (), ("workspace_created", "kernel_test"): None,
-    ("workspace_created", "written"): {}, ("candidate_submitted", "plan"): None,
+    ("workspace_created", "written"): None, ("candidate_submitted", "plan"): None,
     ("campaign_confirmed", "launch"): None, ("proposal_made", "risk"): "", ("proposal_made", "confirms"): (),
 }  # fmt: skip
 """Fields that journals of earlier programs lack → what they then are."""
