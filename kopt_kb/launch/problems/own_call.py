@@ -113,7 +113,7 @@ def problem_of_call(
         works=(work,), notes=_notes(record, counted, (*written, *changed), told),
         configurations={one.entry: told.tuned.get(one.entry, ()) for one in record.launches},
         entry=call.function,
-        results=max(len(record.outputs) if _returns(record) else len(written) + len(changed), 1),
+        results=_count(record) or len(written) + len(changed),
     )  # fmt: skip
     return StatedProblem(Problem.of_own(name, own, storage, limits), text)
 
@@ -212,8 +212,13 @@ def _held(name: str, one: TensorArgument) -> RecordedTensor:
 
 def _returns(record: LaunchRecord) -> bool:
     """Return whether results lie in memory of their own; a launcher that returns none is said to return its inputs."""
+    return _count(record) > 0
+
+
+def _count(record: LaunchRecord) -> int:
+    """Return how many tensors a call returns that it was not given."""
     given = {one.view.buffer for one in record.inputs}
-    return any(one.buffer not in given for one in record.outputs)
+    return sum(one.buffer not in given for one in record.outputs)
 
 
 def _results(

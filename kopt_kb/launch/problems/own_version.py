@@ -59,11 +59,15 @@ class OwnVersion(Stated):
         (workload,), tensors = self._table.workloads.values(), iter(inputs)
         names = [one.name for one in self._table.inputs]
         given = {one: _plain(workload.scalars[one]) if one in workload.scalars else next(tensors) for one in names}
+        kept = {_storage(one) for one in inputs}
         given |= {name: torch.empty_like(given[name]) for name in self._call.written}
         given |= {name: given[name].clone() for name in self._call.changed}
         found = _with_names(function, given)
         results = () if self._call.returns else (*self._call.written, *self._call.changed)
-        return tuple(given[name] for name in results) if results else found
+        if results:
+            return tuple(given[name] for name in results)
+        # What a function hands back as it was given is no result of its own.
+        return tuple(one for one in tensors_of(found) if _storage(one) not in kept)
 
     def result(self, inputs: Sequence[Any]) -> object:
         """Return what the version given does, on Triton's interpreter where the tensors are on the CPU."""
@@ -93,6 +97,10 @@ class OwnVersion(Stated):
             with mock.patch.dict(os.environ, {"TRITON_INTERPRET": "1"}):
                 self._interpreted = imported("_kopt_interpreted", Path(self._file))
         return _of(vars(self._interpreted), self._table.entry, self._file)
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
 
 
 def _of(file: Mapping[str, object], entry: str, where: str) -> Callable[..., Any]:

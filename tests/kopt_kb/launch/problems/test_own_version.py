@@ -40,7 +40,7 @@ def double(x, y, kind=None, size=(), factor=1.0):
 def fresh(x):
     y = torch.empty_like(x)
     kernel[(1,)](x, y, x.numel(), BLOCK=8)
-    return y, x.sum() * 0
+    return y, x, x.sum() * 0
 
 
 class Double(torch.autograd.Function):
