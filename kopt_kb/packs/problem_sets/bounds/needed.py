@@ -53,7 +53,9 @@ def _back(
     if several is not None and name in {"split", "split_with_sizes", "unsafe_split", "unbind"}:
         return _split(node, name, several)
     if masks is None and several is not None:
-        last = next(iter(several.values())) if name == "mkldnn_rnn_layer" else None  # a last state needs every step
+        last = (
+            next(iter(several.values())) if name in {"mkldnn_rnn_layer", "gru"} else None
+        )  # a last state needs every step
         masks = several.get(0, last)
     rule = _RULES.get(name)
     if masks is None:
@@ -310,7 +312,7 @@ _RULES: dict[str, NeedRule] = {
              "_native_batch_norm_legit_functional", _normalised),
     **_named("hardswish hardsigmoid hardtanh log_sigmoid_forward", _pointwise),
     **_named("nll_loss_forward mse_loss l1_loss huber_loss smooth_l1_loss "
-             "mkldnn_rnn_layer _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
+             "mkldnn_rnn_layer gru _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
              "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_attention_math dot mv xlogy "
              "upsample_nearest2d upsample_bilinear2d adaptive_max_pool2d cosine_similarity kthvalue _cdist_forward "
              "_cudnn_rnn logcumsumexp binary_cross_entropy_with_logits cummax cummin", _mixing),

@@ -7,7 +7,6 @@ elements are exchanged row by row.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -28,6 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["ResultSeen", "Witness", "witness_of"]
 
 _MOST_DRAWS, _MOST_CALLS = 24, 1200
+_CYCLE = 4
+"""Kinds of contents that draws take in turn: a whole turn that shows nothing new is the last."""
+_MOST_WORK = 4 * 10**10
+"""Operations and touched elements of all calls together. The end of the draws is no matter of seconds: on a slow or a
+busy machine the same is shown."""
+_TOUCHED, _BACKWARD = 8, 3
+"""Operations that an element of a result counts for; calls that one with its derivatives stands for."""
 _MOST_ELEMENTS = 1 << 27
 _MOST_FLOPS = 2 * 10**10
 _NOISE = 1e-9
@@ -66,20 +72,19 @@ class Witness:
     draws: int = 0
 
 
-def witness_of(text: str, where: str, seconds: float) -> Witness | None:
-    """Return what the smallest version of a problem that runs shows; None where none runs in that time.
+def witness_of(text: str, where: str) -> Witness | None:
+    """Return what the smallest version of a problem that runs shows; None where none runs.
 
     Args:
         text: The problem's file.
         where: Its name.
-        seconds: After which no further draw is made.
     """
     for how, module in reductions(text, where):
         try:
             found = traced(module)
             if _elements(found) > _MOST_ELEMENTS or _flops(found) > _MOST_FLOPS:
                 continue
-            return _seen(module, found, how, time.monotonic() + seconds)
+            return _seen(module, found, how)
         except Exception:  # noqa: BLE001, S112 - extents that do not fit each other: the next larger ones may
             continue
     return None
@@ -119,7 +124,20 @@ class _Run:
         return {name for name, _ in self.model.named_buffers()}
 
 
-def _seen(module: ModuleType, found: Traced, how: str, until: float) -> Witness:
+@dataclass(slots=True)
+class _Work:
+    """What may still be spent on calls of the model, in operations."""
+
+    call: int
+    left: int = _MOST_WORK
+
+    def spend(self, calls: int) -> bool:
+        """Take so many calls off; whether there was enough for them."""
+        self.left -= calls * self.call
+        return self.left >= 0
+
+
+def _seen(module: ModuleType, found: Traced, how: str) -> Witness:
     torch.manual_seed(0)
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -130,18 +148,23 @@ def _seen(module: ModuleType, found: Traced, how: str, until: float) -> Witness:
         needs, _ = needs_of(found)
         wanted = {one.name: needs.get(one.node) for one in found.given}
         seen = {one.name: torch.zeros(tuple(one.tensor.shape), dtype=torch.bool) for one in found.given}
-        witness = Witness(how)
+        sloped = [one for one in found.given if one.kind != "buffer" and one.tensor.is_floating_point()]
+        witness, work = Witness(how), _Work(_flops(found) + _TOUCHED * _elements(found))
         results: list[list[Any]] = []
+        known: list[float] = []
         for draw in range(_MOST_DRAWS):
             torch.manual_seed(1000 + draw)
             run.arguments = [_contents(one, draw) for one in module.get_inputs()]
-            results.append(_derivatives(run, seen, weights=False))
-            _derivatives(run, seen, weights=True)
+            lacking = [one.kind == "weight" for one in sloped if _lacks(seen[one.name], wanted[one.name])]
+            results.append(_drawn(run, seen, inputs=False in lacking, weights=True in lacking))
             witness.draws = draw + 1
-            is_late = draw >= 1 and time.monotonic() > until
-            if is_late or (draw >= 3 and _is_settled(seen, wanted, results)):
+            varying = [_result(list(each)).varying for each in zip(*results, strict=True)]
+            known.append(sum(varying) + sum(int(one.sum()) for one in seen.values()))
+            is_old = draw >= _CYCLE and known[draw] == known[draw - _CYCLE]
+            is_spent = not work.spend(1 + _BACKWARD * len(set(lacking)))
+            if draw and (is_old or is_spent or not (lacking or any(one < 1 for one in varying))):
                 break
-        _exchanged(run, module, seen, wanted, until)
+        _exchanged(run, module, seen, wanted, work)
     finally:
         torch.set_default_dtype(before)
     for name, masks in wanted.items():
@@ -154,11 +177,20 @@ def _seen(module: ModuleType, found: Traced, how: str, until: float) -> Witness:
     return witness
 
 
-def _is_settled(seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], results: list[list[Any]]) -> bool:
-    """Return whether more draws can show no more."""
-    if any(_covered(seen[name], masks) != 1 for name, masks in wanted.items()):
-        return False
-    return all(_result(list(each)).varying == 1 for each in zip(*results, strict=True))
+def _lacks(seen: torch.Tensor, masks: Masks | None) -> bool:
+    """Return whether a needed row was not seen to matter yet."""
+    return bool(needed_elements(masks)) and _covered(seen, masks) != 1
+
+
+def _drawn(run: _Run, seen: dict[str, torch.Tensor], *, inputs: bool, weights: bool) -> list[Any]:
+    """Return the results of one draw, and mark what derivatives show of inputs and of weights where some lack it."""
+    results = _derivatives(run, seen, weights=False) if inputs else None
+    if weights:
+        _derivatives(run, seen, weights=True)
+    if results is not None:
+        return results
+    with torch.no_grad():
+        return list(run.result(run.state, run.arguments))
 
 
 def _wide(tensor: Any) -> Any:
@@ -172,9 +204,9 @@ def _contents(one: Any, draw: int) -> Any:
     if not one.is_floating_point():
         return one
     wide = one.double()
-    if draw % 4 == 3:  # magnitudes near 1: long products neither vanish nor grow
+    if draw % _CYCLE == 3:  # magnitudes near 1: long products neither vanish nor grow
         return torch.where(wide == 0, wide, torch.randn_like(wide).sign() * (0.05 * torch.randn_like(wide)).exp())
-    return wide if draw == 0 else wide * torch.randn_like(wide) * (1.0, 1.0, 4.0)[draw % 4]
+    return wide if draw == 0 else wide * torch.randn_like(wide) * (1.0, 1.0, 4.0)[draw % _CYCLE]
 
 
 def _derivatives(run: _Run, seen: dict[str, torch.Tensor], *, weights: bool) -> list[Any]:
@@ -231,7 +263,7 @@ def _covered(seen: Any, masks: Any) -> float:
 
 
 def _exchanged(
-    run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], until: float
+    run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], work: _Work
 ) -> None:
     """Exchange rows of inputs that no derivative reached, and mark those that change a result."""
     calls = 0
@@ -241,11 +273,11 @@ def _exchanged(
         others = [_contents(one, 1) for one in module.get_inputs()]
         for at, one in enumerate(run.arguments):
             name = f"input{at}"
-            if not isinstance(one, torch.Tensor) or _covered(seen[name], wanted[name]) == 1:
+            if not isinstance(one, torch.Tensor) or not _lacks(seen[name], wanted[name]):
                 continue
             for place in _rows(one):
                 calls += 1
-                if calls > _MOST_CALLS or time.monotonic() > until:
+                if calls > _MOST_CALLS or not work.spend(1):
                     return
                 changed = one.clone()
                 changed[place] = others[at][place]
