@@ -99,6 +99,18 @@ def _mixing(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
     return [(one, all_of(_shape(one)) if whole else None) for one in _operands(node)]
 
 
+def _recurrent(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
+    """Of a recurrent layer: the step that is computed last rests on every step that is given, others on fewer."""
+    is_layer = node.target.overloadpacket.__name__ == "mkldnn_rnn_layer"
+    if len(masks) != 3:  # a last state
+        return _mixing(node, masks)
+    axis = 1 if not is_layer and node.args[4] else 0
+    last = 0 if is_layer and node.args[7] else -1
+    others = [mask for at, mask in enumerate(masks) if at != axis]
+    whole = bool(masks[axis][last]) and is_whole(tuple(others))
+    return [(one, all_of(_shape(one)) if whole else None) for one in _operands(node)]
+
+
 def _normalised(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
     """Of a normalisation all that shares its statistics with what is needed."""
     name, data = str(node.target.overloadpacket.__name__), node.args[0]
@@ -312,10 +324,11 @@ _RULES: dict[str, NeedRule] = {
              "_native_batch_norm_legit_functional", _normalised),
     **_named("hardswish hardsigmoid hardtanh log_sigmoid_forward", _pointwise),
     **_named("nll_loss_forward mse_loss l1_loss huber_loss smooth_l1_loss "
-             "mkldnn_rnn_layer gru _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
+             "_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
              "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_attention_math dot mv xlogy "
              "upsample_nearest2d upsample_bilinear2d adaptive_max_pool2d cosine_similarity kthvalue _cdist_forward "
              "_cudnn_rnn logcumsumexp binary_cross_entropy_with_logits cummax cummin", _mixing),
+    **_named("mkldnn_rnn_layer gru", _recurrent),
     **_named("mm bmm addmm baddbmm", _matrix),
     **_named("convolution", _convolution),
     **_named("max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d avg_pool1d", _pool),

@@ -70,7 +70,7 @@ def facts_of(files: Sequence[Path], say: Callable[[str], None]) -> list[FoundFac
     lacking, done = [file for file in files if found[file] is None], 0
     parts = [lacking[begin : begin + _AT_ONCE] for begin in range(0, len(lacking), _AT_ONCE)]
     if parts:
-        say(f"counting {len(lacking)} problems")
+        say(f"counting {len(lacking)} problem{'s' if len(lacking) > 1 else ''}")
     with ThreadPoolExecutor(min(_MOST_CHILDREN, os.cpu_count() or 1)) as children:
         begun = {children.submit(_fresh, part): part for part in parts}
         for one in as_completed(begun):

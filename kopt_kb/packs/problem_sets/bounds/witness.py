@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,8 @@ _MOST_WORK = 4 * 10**10
 busy machine the same is shown."""
 _TOUCHED, _BACKWARD = 8, 3
 """Operations that an element of a result counts for; calls that one with its derivatives stands for."""
-_MOST_ELEMENTS = 1 << 27
-_MOST_FLOPS = 2 * 10**10
+_MOST_ELEMENTS = 1 << 28
+_MOST_FLOPS = 4 * 10**10
 _NOISE = 1e-9
 """Share of the largest derivative, or of the largest result, below which a number is rounding."""
 _ROUNDING = 1e-13
@@ -129,7 +130,7 @@ class _Work:
     """What may still be spent on calls of the model, in operations."""
 
     call: int
-    left: int = _MOST_WORK
+    left: int
 
     def spend(self, calls: int) -> bool:
         """Take so many calls off; whether there was enough for them."""
@@ -149,14 +150,16 @@ def _seen(module: ModuleType, found: Traced, how: str) -> Witness:
         wanted = {one.name: needs.get(one.node) for one in found.given}
         seen = {one.name: torch.zeros(tuple(one.tensor.shape), dtype=torch.bool) for one in found.given}
         sloped = [one for one in found.given if one.kind != "buffer" and one.tensor.is_floating_point()]
-        witness, work = Witness(how), _Work(_flops(found) + _TOUCHED * _elements(found))
+        witness, work = Witness(how), _Work(_flops(found) + _TOUCHED * _elements(found), _MOST_WORK)
         results: list[list[Any]] = []
         known: list[float] = []
         for draw in range(_MOST_DRAWS):
             torch.manual_seed(1000 + draw)
             run.arguments = [_contents(one, draw) for one in module.get_inputs()]
             lacking = [one.kind == "weight" for one in sloped if _lacks(seen[one.name], wanted[one.name])]
-            results.append(_drawn(run, seen, inputs=False in lacking, weights=True in lacking))
+            # A model that is never trained may write in place what a derivative would need.
+            with torch.autograd.graph.allow_mutation_on_saved_tensors():
+                results.append(_drawn(run, seen, inputs=False in lacking, weights=True in lacking))
             witness.draws = draw + 1
             varying = [_result(list(each)).varying for each in zip(*results, strict=True)]
             known.append(sum(varying) + sum(int(one.sum()) for one in seen.values()))
@@ -265,22 +268,27 @@ def _covered(seen: Any, masks: Any) -> float:
 def _exchanged(
     run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], work: _Work
 ) -> None:
-    """Exchange rows of inputs that no derivative reached, and mark those that change a result."""
+    """Exchange rows of inputs that no derivative reached, and mark those that change a result.
+
+    A row may be the same in two draws, of whole numbers above all: those that changed nothing are tried with another.
+    """
     calls = 0
     with torch.no_grad():
         base = run.result(run.state, run.arguments)
-        torch.manual_seed(999)
-        others = [_contents(one, 1) for one in module.get_inputs()]
-        for at, one in enumerate(run.arguments):
+        for turn, (at, one) in product(range(_CYCLE), enumerate(run.arguments)):
             name = f"input{at}"
             if not isinstance(one, torch.Tensor) or not _lacks(seen[name], wanted[name]):
                 continue
+            torch.manual_seed(999 - turn)
+            other = [_contents(each, 1) for each in module.get_inputs()][at]
             for place in _rows(one):
+                if bool(seen[name][place].any()):
+                    continue
                 calls += 1
                 if calls > _MOST_CALLS or not work.spend(1):
                     return
                 changed = one.clone()
-                changed[place] = others[at][place]
+                changed[place] = other[place]
                 arguments = [changed if each is one else each for each in run.arguments]
                 if _differ(base, run.result(run.state, arguments)):
                     seen[name][place] = True

@@ -26,6 +26,15 @@ class _Gru(torch.nn.Module):
         return self.gru(x)
 
 
+class _Steps(torch.nn.Module):
+    def __init__(self, kind, step):
+        super().__init__()
+        self.layers, self.step = getattr(torch.nn, kind)(5, 3, 2, batch_first=True), step
+
+    def forward(self, x):
+        return self.layers(x)[0][:, self.step]
+
+
 def _file(**how):
     module = ModuleType("problem")
     module.Model, module.get_init_inputs = _Gru, lambda: how
@@ -63,6 +72,17 @@ def test_the_last_state_rests_on_every_step_of_the_input():
     found = traced(_file())
     needs, unknown = needs_of(found)
     assert not unknown and all(mask.all() for mask in needs[found.given[0].node])
+
+
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+@pytest.mark.parametrize(("step", "whole"), [(-1, True), (0, False)], ids=["last step", "first step"])
+def test_the_last_step_rests_on_all_and_of_another_nothing_is_said(kind, step, whole):
+    module = ModuleType("problem")
+    module.Model, module.get_init_inputs = _Steps, lambda: (kind, step)
+    module.get_inputs = lambda: [torch.rand(4, 7, 5)]
+    found = traced(module)
+    masks = needs_of(found)[0].get(found.given[0].node)
+    assert (masks is not None and all(mask.all() for mask in masks)) == whole
 
 
 def test_layers_that_draw_numbers_stay_as_they_are_and_torch_is_left_as_it_was():
