@@ -62,6 +62,7 @@ class Witness:
         how: How the problem was made smaller.
         read: Inputs and weights of which every row of every axis that the code needs was seen to matter.
         partly: Of the others, the share of the rows that was seen.
+        lacking: Those of them that the code needs.
         results: Of each result.
         draws: Contents that were tried.
     """
@@ -69,6 +70,7 @@ class Witness:
     how: str
     read: set[str] = field(default_factory=set)
     partly: dict[str, float] = field(default_factory=dict)
+    lacking: set[str] = field(default_factory=set)
     results: tuple[ResultSeen, ...] = ()
     draws: int = 0
 
@@ -80,15 +82,22 @@ def witness_of(text: str, where: str) -> Witness | None:
         text: The problem's file.
         where: Its name.
     """
+    first: Witness | None = None
     for how, module in reductions(text, where):
         try:
             found = traced(module)
             if _elements(found) > _MOST_ELEMENTS or _flops(found) > _MOST_FLOPS:
                 continue
-            return _seen(module, found, how)
+            seen = _seen(module, found, how)
         except Exception:  # noqa: BLE001, S112 - extents that do not fit each other: the next larger ones may
             continue
-    return None
+        if first is not None:  # extents in another relation, such as a square that was none, show the rest
+            first.read |= seen.read
+            return first
+        first = seen
+        if not any(one.kind == "input" and one.name in seen.lacking for one in found.given):
+            return seen
+    return first
 
 
 def _elements(found: Traced) -> int:
@@ -105,6 +114,23 @@ def _flops(found: Traced) -> int:
             inner = kernel.numel() // kernel.shape[0] if name == "convolution" else kernel.shape[-2]
             total += 2 * (node.args[0] if is_transposed else node).meta["val"].numel() * int(inner)
     return total
+
+
+@dataclass(slots=True)
+class _Shown:
+    """Rows of each axis of a tensor in which an element was seen to matter; of a number one row of one axis."""
+
+    rows: list[torch.Tensor]
+
+    @classmethod
+    def of(cls, tensor: Any) -> _Shown:
+        return cls([torch.zeros(int(extent), dtype=torch.bool) for extent in tensor.shape or (1,)])
+
+    def add(self, elements: torch.Tensor) -> None:
+        """Take elements that matter."""
+        for axis, rows in enumerate(self.rows):
+            others = [at for at in range(elements.ndim) if at != axis]
+            rows.logical_or_(elements.any(dim=others) if others else elements.reshape(-1))
 
 
 @dataclass(slots=True)
@@ -148,7 +174,7 @@ def _seen(module: ModuleType, found: Traced, how: str) -> Witness:
         run = _Run(model, state, [])
         needs, _ = needs_of(found)
         wanted = {one.name: needs.get(one.node) for one in found.given}
-        seen = {one.name: torch.zeros(tuple(one.tensor.shape), dtype=torch.bool) for one in found.given}
+        seen = {one.name: _Shown.of(one.tensor) for one in found.given}
         sloped = [one for one in found.given if one.kind != "buffer" and one.tensor.is_floating_point()]
         witness, work = Witness(how), _Work(_flops(found) + _TOUCHED * _elements(found), _MOST_WORK)
         results: list[list[Any]] = []
@@ -162,7 +188,7 @@ def _seen(module: ModuleType, found: Traced, how: str) -> Witness:
                 results.append(_drawn(run, seen, inputs=False in lacking, weights=True in lacking))
             witness.draws = draw + 1
             varying = [_result(list(each)).varying for each in zip(*results, strict=True)]
-            known.append(sum(varying) + sum(int(one.sum()) for one in seen.values()))
+            known.append(sum(varying) + sum(int(rows.sum()) for one in seen.values() for rows in one.rows))
             is_old = draw >= _CYCLE and known[draw] == known[draw - _CYCLE]
             is_spent = not work.spend(1 + _BACKWARD * len(set(lacking)))
             if draw and (is_old or is_spent or not (lacking or any(one < 1 for one in varying))):
@@ -176,16 +202,17 @@ def _seen(module: ModuleType, found: Traced, how: str) -> Witness:
             witness.read.add(name)
         else:
             witness.partly[name] = share
+            witness.lacking |= {name} if needed_elements(masks) else set()
     witness.results = tuple(_result(list(each)) for each in zip(*results, strict=True))
     return witness
 
 
-def _lacks(seen: torch.Tensor, masks: Masks | None) -> bool:
+def _lacks(seen: _Shown, masks: Masks | None) -> bool:
     """Return whether a needed row was not seen to matter yet."""
     return bool(needed_elements(masks)) and _covered(seen, masks) != 1
 
 
-def _drawn(run: _Run, seen: dict[str, torch.Tensor], *, inputs: bool, weights: bool) -> list[Any]:
+def _drawn(run: _Run, seen: dict[str, _Shown], *, inputs: bool, weights: bool) -> list[Any]:
     """Return the results of one draw, and mark what derivatives show of inputs and of weights where some lack it."""
     results = _derivatives(run, seen, weights=False) if inputs else None
     if weights:
@@ -212,7 +239,7 @@ def _contents(one: Any, draw: int) -> Any:
     return wide if draw == 0 else wide * torch.randn_like(wide) * (1.0, 1.0, 4.0)[draw % _CYCLE]
 
 
-def _derivatives(run: _Run, seen: dict[str, torch.Tensor], *, weights: bool) -> list[Any]:
+def _derivatives(run: _Run, seen: dict[str, _Shown], *, weights: bool) -> list[Any]:
     """Mark what the results' derivatives show; of weights those on other values than the file's own."""
     state = {name: _moved(one) if weights else one for name, one in run.state.items()}
     kept = run.buffers
@@ -240,7 +267,7 @@ def _derivatives(run: _Run, seen: dict[str, torch.Tensor], *, weights: bool) -> 
             size = slope.nan_to_num(0, 0, 0).abs()
             reach = float(tensor.detach().abs().max()) or 1.0
             least = max(_NOISE * float(size.max()), _ROUNDING * max(largest, _LEAST_SCALE) / max(reach, _LEAST_SCALE))
-            seen[name] |= size > least
+            seen[name].add(size > least)
     return [one.detach() for one in outputs]
 
 
@@ -250,23 +277,17 @@ def _moved(tensor: Any) -> Any:
     return tensor + 0.1 * torch.rand_like(tensor) * (tensor.abs() + 0.5)
 
 
-def _covered(seen: Any, masks: Any) -> float:
+def _covered(seen: _Shown, masks: Masks | None) -> float:
     """Return the least share, over the axes, of needed rows in which an element was seen to matter."""
     if masks is None or not needed_elements(masks):
         return 0.0
-    if seen.ndim == 0:
-        return float(seen)
-    shares = []
-    for axis, mask in enumerate(masks):
-        others = [at for at in range(seen.ndim) if at != axis]
-        rows = seen.any(dim=others) if others else seen
-        wanted = torch.from_numpy(mask)
-        shares.append(float((rows & wanted).sum()) / max(int(wanted.sum()), 1))
-    return min(shares)
+    wanted = [torch.from_numpy(mask) for mask in masks] or [torch.ones(1, dtype=torch.bool)]
+    return min(float((rows & mask).sum()) / max(int(mask.sum()), 1)
+               for rows, mask in zip(seen.rows, wanted, strict=True))  # fmt: skip
 
 
 def _exchanged(
-    run: _Run, module: ModuleType, seen: dict[str, torch.Tensor], wanted: dict[str, Masks | None], work: _Work
+    run: _Run, module: ModuleType, seen: dict[str, _Shown], wanted: dict[str, Masks | None], work: _Work
 ) -> None:
     """Exchange rows of inputs that no derivative reached, and mark those that change a result.
 
@@ -281,9 +302,10 @@ def _exchanged(
                 continue
             torch.manual_seed(999 - turn)
             other = [_contents(each, 1) for each in module.get_inputs()][at]
-            for place in _rows(one):
-                if bool(seen[name][place].any()):
+            for axis, row in _rows(one):
+                if bool(seen[name].rows[axis][row]):
                     continue
+                place = (*[slice(None)] * axis, row) if one.ndim else ()
                 calls += 1
                 if calls > _MOST_CALLS or not work.spend(1):
                     return
@@ -291,15 +313,12 @@ def _exchanged(
                 changed[place] = other[place]
                 arguments = [changed if each is one else each for each in run.arguments]
                 if _differ(base, run.result(run.state, arguments)):
-                    seen[name][place] = True
+                    seen[name].rows[axis][row] = True
 
 
-def _rows(tensor: Any) -> Iterator[tuple[Any, ...]]:
-    if tensor.ndim == 0:
-        yield ()
-    for axis in range(tensor.ndim):
-        for at in range(tensor.shape[axis]):
-            yield (*[slice(None)] * axis, at)
+def _rows(tensor: Any) -> Iterator[tuple[int, int]]:
+    """Yield (axis, index) of each row; a number is one row of one axis."""
+    yield from ((axis, at) for axis, extent in enumerate(tensor.shape or (1,)) for at in range(extent))
 
 
 def _differ(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:

@@ -53,6 +53,22 @@ def test_a_mask_and_a_place_are_exchanged():
     assert "input1" in _seen("torch.nn.functional.cross_entropy(x, y)", "torch.randint(0, size, (size,))").read
 
 
+def test_an_exchange_is_evidence_of_its_own_axis_alone():
+    """Of whole numbers whose first column decides, a row that was exchanged shows nothing of the other columns."""
+    numbers = "torch.randint(0, size, (size, size))"
+    assert _seen("x * y[:, :1]", numbers).read == {"input0", "input1"}  # the column that is needed
+    assert _seen("x * (y[:, :1] + 0 * y)", numbers).read == {"input0"}
+
+
+def test_another_reduction_shows_what_extents_in_one_relation_hide():
+    """A triangle of 2 rows and 8 columns hides 6 of them, one of 8 and 8 none."""
+    text = _FILE.replace("size = 64", "size = 64\nbatch_size = 64").replace(
+        "rand(size, size)", "rand(batch_size, size)"
+    )
+    found = witness_of(text.format(forward="torch.tril(x + 1) + 0 * y", other="torch.rand(size)"), "p.py")
+    assert "input0" in found.read and "batch 2" in found.how
+
+
 def test_results_that_vary_and_results_that_do_not():
     assert [one.varying for one in _seen("(x + 1, y * 0)").results] == [1.0, 0.0]
     assert _seen("y.sum() + 0 * x").results[0].repeated == {0, 1}
