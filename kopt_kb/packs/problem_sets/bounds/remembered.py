@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -28,6 +31,7 @@ _KEPT = {"KB084", "KB086"}
 _FINDERS = ("child", "drawn", "established", "facts", "masks", "needed", "products", "recurrent", "reduced", "traced",
             "witness")  # fmt: skip
 """Modules that facts depend on."""
+_POLL_S = 0.05
 _WALL_S, _MEMORY_BYTES, _SAID_BYTES = 7200.0, 10 << 30, 64 << 20
 
 
@@ -71,15 +75,25 @@ def facts_of(files: Sequence[Path], say: Callable[[str], None]) -> list[FoundFac
     parts = [lacking[begin : begin + _AT_ONCE] for begin in range(0, len(lacking), _AT_ONCE)]
     if parts:
         say(f"counting {len(lacking)} problem{'s' if len(lacking) > 1 else ''}")
+    running: set[int] = set()
     with ThreadPoolExecutor(min(_MOST_CHILDREN, os.cpu_count() or 1)) as children:
-        begun = {children.submit(_fresh, part): part for part in parts}
-        for one in as_completed(begun):
-            for file, fact in zip(begun[one], one.result(), strict=True):
-                found[file] = fact
-                if fact.facts is not None or fact.cause in _KEPT:
-                    cache.store(keys[file], fact.to_json())
-            done += len(begun[one])
-            say(f"counted {done} of {len(lacking)}")
+        begun = {children.submit(_fresh, part, running): part for part in parts}
+        try:
+            for one in as_completed(begun):
+                for file, fact in zip(begun[one], one.result(), strict=True):
+                    found[file] = fact
+                    if fact.facts is not None or fact.cause in _KEPT:
+                        cache.store(keys[file], fact.to_json())
+                done += len(begun[one])
+                say(f"counted {done} of {len(lacking)}")
+        except BaseException:  # Ctrl-C among them: nobody waits for what was begun
+            children.shutdown(wait=False, cancel_futures=True)
+            while not all(one.done() for one in begun):
+                for child in tuple(running):
+                    with suppress(ProcessLookupError):
+                        os.killpg(child, signal.SIGKILL)
+                time.sleep(_POLL_S)  # one that began just now has no child yet
+            raise
     return [replace(fact or FoundFacts(""), file=str(file.resolve())) for file, fact in found.items()]
 
 
@@ -93,13 +107,23 @@ def _remembered(key: str) -> FoundFacts | None:
         return None
 
 
-def _fresh(files: Sequence[Path]) -> list[FoundFacts]:
+def _fresh(files: Sequence[Path], running: set[int]) -> list[FoundFacts]:
+    """Return the facts of a few files, found by a child whose id is in `running` meanwhile."""
+    own: list[int] = []
+
+    def started(_argv: tuple[str, ...], child: int, _ticks: int | None) -> None:
+        own.append(child)
+        running.add(child)
+
     with owned_folder("kb-bounds-") as folder:
         command = [sys.executable, "-P", "-m", "kopt_kb.packs.problem_sets.bounds.child"]
         limits = ChildLimits(wall_s=_WALL_S, resident_bytes=_MEMORY_BYTES, printed_bytes=_SAID_BYTES)
-        own = environment({"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}, ours=True)
+        env = environment({"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}, ours=True)
         feed = "".join(f"{one.resolve()}\n" for one in files).encode()
-        done = run(command, env=own, folder=folder, limits=limits, feed=feed)
+        try:
+            done = run(command, env=env, folder=folder, limits=limits, feed=feed, started=started)
+        finally:
+            running.difference_update(own)
     lines = done.stdout.splitlines()
     answers = []
     for at, file in enumerate(files):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from kopt_kb.packs.problem_sets.bounds import remembered
@@ -26,7 +28,7 @@ def asked(tmp_path, monkeypatch):
     monkeypatch.setattr(remembered, "torch_version", lambda: "2.13")
     names = []
 
-    def fresh(files):
+    def fresh(files, _running):
         names.extend(one.name for one in files)
         causes = [one.read_text().split()[1] for one in files]
         return [FoundFacts(str(one), FACTS if cause == "facts" else None, cause * (cause != "facts"), "why")
@@ -64,6 +66,25 @@ def test_many_problems_are_shared_between_children_in_order(tmp_path, asked):
     said = []
     assert [one.file for one in remembered.facts_of(files, said.append)] == [str(one) for one in files]
     assert len(asked) == 23 and said[0] == "counting 23 problems" and said[-1] == "counted 23 of 23"
+
+
+def test_an_interrupt_begins_no_further_problems(tmp_path, asked, monkeypatch):
+    """What is under way is ended, what waits is never begun."""
+    files = _files(tmp_path / "p", **{f"n{at:03}": "facts" for at in range(300)})
+    begun = []
+
+    def interrupted(part, running):
+        begun.append(part)
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        with subprocess.Popen(["sleep", "600"], start_new_session=True) as child:
+            running.add(child.pid)
+        return [FoundFacts(str(one), FACTS) for one in part]
+
+    monkeypatch.setattr(remembered, "_fresh", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        remembered.facts_of(files, print)
+    assert len(begun) < 30
 
 
 def test_the_modules_that_facts_depend_on_are_there():
