@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/kernelbench_products.py FOLDER --out DIR --table TABLE.csv > benchmarks/results/FILE.txt
 
-What `kb suite FOLDER --platform P --bounds DIR/P.json --bounds DIR/P.csv --bounds DIR/P.md` does is done for each product,
-in one process; the first run traces the problems, the others find what it kept. A line a product: seconds, problems by
+What `kb suite FOLDER --platform P --bounds DIR/P.json` does (.csv and .md as well) is done for each product, in one
+process; the first run traces the problems, the others find what it kept. A line a product: seconds, problems by
 kind of bound. TABLE.csv has a row a problem and a column a product: microseconds that no correct answer can
 beat, caches flushed before it, 0 where nothing could be shown or the product's rows are UNKNOWN.
 """

@@ -47,7 +47,7 @@ def broadcast_to(masks: Masks, shape: Sequence[int]) -> Masks:
     """Return the masks of an operand of an elementwise operation from those of its result."""
     own = masks[len(masks) - len(shape) :]
     return tuple(
-        mask.any(keepdims=True) if extent == 1 and len(mask) != 1 else mask
+        np.asarray(mask.any(keepdims=True)) if extent == 1 and len(mask) != 1 else mask
         for mask, extent in zip(own, shape, strict=True)
     )
 

@@ -18,10 +18,12 @@ _LIBRARY = torch.library.Library("kopt_kb", "FRAGMENT")
 _LIBRARY.define("gru(Tensor data, Tensor state, Tensor[] weights, int layers, bool is_batch_first) -> (Tensor, Tensor)")
 
 
-@torch.library.register_fake("kopt_kb::gru", lib=_LIBRARY)
 def _gru(data: Any, state: Any, weights: Sequence[Any], layers: int, is_batch_first: bool) -> tuple[Any, Any]:
     del weights, is_batch_first
     return data.new_empty((*data.shape[:-1], state.shape[0] // layers * state.shape[-1])), state.new_empty(state.shape)
+
+
+torch.library.register_fake("kopt_kb::gru", _gru, lib=_LIBRARY)
 
 
 @contextmanager
