@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.admissible import accepted_routes
+from kopt_kb.analysis.roofline.caches import last_caches
 from kopt_kb.analysis.roofline.rates import HighestRate, highest_rate
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import dtype_of
@@ -22,7 +23,7 @@ from kopt_kb.quantity.readable import said
 from kopt_kb.wiki.arithmetic import ArithmeticRoute, arithmetic_routes
 from kopt_kb.wiki.registry import Platform
 
-__all__ = ["ComputeFloor", "Floor", "compute_floor", "last_cache", "multiplied", "work_floor"]
+__all__ = ["ComputeFloor", "Floor", "compute_floor", "multiplied", "work_floor"]
 
 STRASSEN = Fraction(7, 8) ** 2
 """Share of 2mnk operations that two levels of Strassen's algorithm leave; nobody ships more of them."""
@@ -129,8 +130,8 @@ def work_floor(work: Work, platform: Platform, tolerance: Tolerance | None = Non
     """Return the floor of a work whose inputs begin in device memory; None where nothing is known.
 
     Args:
-        work: Bytes that it writes count as far as the last cache can't keep them.
-        platform: Documented bandwidth, last cache and rates.
+        work: Bytes that it writes count as far as caches can't keep them.
+        platform: Documented bandwidth, caches and rates.
         tolerance: Of the check; None: the package's own of the storage type.
     """
     products = compute_floor(work, platform, tolerance)
@@ -140,16 +141,7 @@ def work_floor(work: Work, platform: Platform, tolerance: Tolerance | None = Non
         found.append((products.seconds, one))
     rate = platform.get("memory_bandwidth")
     if isinstance(rate, Quantity):
-        kept = last_cache(platform)
-        seconds = work.moved_at_least(kept) / rate.si
-        words = "" if not kept else ", writes that the last cache may keep left out"
-        text = f"bytes of dram at {said(rate)}{words}"
+        seconds = work.moved_at_least(last_caches(platform).held) / rate.si
+        text = f"bytes of dram at {said(rate)}, writes that caches may keep left out"
         found.append((seconds, Floor(float(seconds), "bytes", text, rate.citation_texts, products)))
     return max(found, key=lambda one: one[0])[1] if found else None
-
-
-def last_cache(platform: Platform) -> Fraction:
-    """Return the capacity of the last cache in bytes, of the whole chip where that is larger; 0 where it is unknown."""
-    rows = [row for row in platform.sheet.chosen().values() if row.metric in {"llc_capacity", "l2_capacity"}]
-    values = [platform.quantity(row) for row in rows]
-    return max((one.si for one in values if isinstance(one, Quantity)), default=Fraction(0))

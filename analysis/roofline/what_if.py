@@ -18,7 +18,7 @@ from kopt_kb.wiki.registry import Platform, Product, parse_key, platform_of
 from kopt_kb.wiki.row import Row
 from kopt_kb.wiki.vocabulary import asked, fits
 
-__all__ = ["Standing", "Supposed", "SupposedRoofline", "WhatIf", "what_if"]
+__all__ = ["Standing", "Supposed", "SupposedRoofline", "SupposedRooflines", "WhatIf", "what_if"]
 
 NOTE = "supposed values, not those of the product: no target and no Stop Condition can rest on them"
 """What every result of a supposition says of itself."""
@@ -98,6 +98,13 @@ class SupposedRoofline(Wire):
         gain = "" if self.speedup is None else f", {factor(self.speedup)}"
         bounds = " -> ".join(dict.fromkeys(filter(None, (self.now.limiter, self.supposed.limiter))))
         return f"SupposedRoofline({self.platform} {self.work.op}: at least {times}{gain}, by {bounds or 'UNKNOWN'})"
+
+
+@dataclass(frozen=True, slots=True)
+class SupposedRooflines(Wire):
+    """Several works, or one on several products, under the same supposition."""
+
+    rooflines: tuple[SupposedRoofline, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,11 +55,16 @@ _IN_ORDER = (
             JsonDocument("roofline", "kopt_kb.analysis.roofline.reach:RooflineInTime"),
             JsonDocument("roofline_kernels", "kopt_kb.launch.counts.kernel_roofline:KernelRooflines"),
             JsonDocument("rooflines", "kopt_kb.analysis.roofline.reach:RooflinesInTime"),
+            JsonDocument("supposed_rooflines", "kopt_kb.analysis.roofline.what_if:SupposedRooflines"),
         ),
         examples=(
             CommandExample("roofline --platform H20 --op rms_norm --shape 64x64 --dtype bf16", "roofline"),
             CommandExample(
                 "roofline --platform H20 --op rms_norm --shape 8192x4096 --shape 4096x4096 --dtype bf16", "rooflines"
+            ),
+            CommandExample(
+                "roofline --platform H20 --op rms_norm --shape 64x64 --dtype bf16 --what-if memory_bandwidth=2",
+                "supposed_rooflines",
             ),
         ),
         tool=later("kopt_kb.cli.kit.agent_tools:ROOFLINE"),

@@ -97,21 +97,21 @@ class Work(Wire):
         found = [one.useful for one in self.flops if (one.dtype, one.engine) == (dtype, engine)]
         return sum(found, Count(0))
 
-    def moved_at_least(self, cache: Fraction, *, cold: bool = True) -> Fraction:
-        """Return the bytes that device memory moves in any case: the last cache may keep what was written.
+    def moved_at_least(self, cache: Fraction | None, *, cold: bool = True) -> Fraction:
+        """Return the bytes that device memory moves in any case: caches may keep what was written.
 
         Args:
-            cache: Bytes that it holds.
+            cache: Bytes that caches hold; None: nobody knows, and they may hold all.
             cold: Whether caches were flushed before, so that everything that is read comes from memory.
         """
         if self.compulsory("dram").exactness == "upper":
             return Fraction(0)
         total = Fraction(self.amount_under("dram"))
         if not cold:
-            return max(total - cache, Fraction(0))
+            return Fraction(0) if cache is None else max(total - cache, Fraction(0))
         dram = [one for one in self.bytes if one.level == "dram"]
         written = sum(one.compulsory.value for one in dram if one.direction != "read")
-        return total - written + max(written - cache, Fraction(0))
+        return total - written + (Fraction(0) if cache is None else max(written - cache, Fraction(0)))
 
     def flops_by_engine(self) -> dict[tuple[str, Engine], int]:
         """Return useful FLOPs by (dtype, engine), as exact integers."""

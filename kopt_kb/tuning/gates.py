@@ -19,12 +19,12 @@ from kopt_kb.tuning.parts import gate_named
 from kopt_kb.tuning.policy import Gate
 from kopt_kb.workspace.rounds import Round
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.floors import cache_bytes, floor_s, floor_text
+from kopt_kb.workspace.targets.floors import floor_s, floor_text, is_flushed
 
 if TYPE_CHECKING:
     from kopt_kb.analysis.roofline.executed import ExecutedFloor
 
-__all__ = ["GateContext", "cache_bytes", "floor_s", "judge", "lint_kernel"]
+__all__ = ["GateContext", "floor_s", "is_flushed", "judge", "lint_kernel"]
 
 
 @dataclass(frozen=True, slots=True)

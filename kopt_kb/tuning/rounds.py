@@ -15,7 +15,7 @@ from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.launch.record.source import NOT_REPLAYED
 from kopt_kb.tuning.decision import SUSPICIOUS, Decision, GateResult
 from kopt_kb.tuning.executed import executed_floors
-from kopt_kb.tuning.gates import GateContext, cache_bytes, judge
+from kopt_kb.tuning.gates import GateContext, is_flushed, judge
 from kopt_kb.tuning.jobs import JobFiles, Ran, job_of, winner_of
 from kopt_kb.tuning.launcher_gate import launcher_event, launcher_word, timed_runs
 from kopt_kb.tuning.noise import measure_noise, noise_floor_pct, noise_of
@@ -246,7 +246,7 @@ class RoundWork:
 
         options, times = self.options, partial(current.times, current.name)
         lint, flush = self._lint(state, current), self.settings.flush_bytes
-        cold = options.project is None and (not flush or flush >= cache_bytes(state))
+        cold = options.project is None and is_flushed(state, flush)
         judge = partial(self._resources, current, options.resources) if options.resources is not None else None
 
         def files() -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -5,6 +5,7 @@ kb roofline --platform H20 --op rms_norm --shape 8192x4096 --dtype bf16 --time 5
 kb roofline --compare H20,H100_SXM,MI300X --op rms_norm --shape 8192x4096 --dtype bf16
 kb roofline --platform H20 --flops 1.1e12 --bytes 4e8 --dtype bf16 --engine matrix
 kb roofline norm.record --platform MI300X
+kb roofline --platform H20 --op rms_norm --shape 8192x4096 --dtype bf16 --what-if memory_bandwidth=2
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from kopt_kb.cli.kit.output import add_wiki, open_registry, print_values, printa
 from kopt_kb.cli.kit.page_output import add_report, check_report
 from kopt_kb.cli.kit.problem_arguments import add_problem
 from kopt_kb.cli.kit.work_arguments import add_work, work_from
+from kopt_kb.cli.roofline.supposed import add_what_if, suppose
 from kopt_kb.cli.roofline.text import compared, render, render_kernel, time_table
 from kopt_kb.problem.shapes import format_shape
 from kopt_kb.quantity.units import parse_duration
@@ -61,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", action="store_true", help="draw in the terminal")
     parser.add_argument("--picture", metavar="FILE", help="write a new .svg, .html or .png (extra plot)")
     parser.add_argument("--min-grade", metavar="GRADE", help="refuse roofs of a weaker grade: vendor, device, measured")
+    add_what_if(parser)
     add_report(parser)
     add_wiki(parser)
 
@@ -71,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
     _refuse_unused(args)
     check_report(args, args.picture)
     platforms = _platforms(args)
+    if args.what_if:
+        return suppose(args, [] if args.file else [(one, at) for at in platforms for one in work_from(args)])
     if args.file:
         return _run_file(args, platforms)
     works = [(one, platform) for platform in platforms for one in work_from(args)]

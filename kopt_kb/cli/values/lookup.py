@@ -111,7 +111,7 @@ def _glance(values: Lookup) -> str:
         rows = [row for row in values.specs if row.key == begins or ("[" in begins and row.key.startswith(begins))]
         rows = [row for row in rows if "scope=" not in row.key]  # a rack's rate is no GPU's
         if rows:
-            found.append(f"{name} {' or '.join(dict.fromkeys(f'{row.value} {row.unit}' for row in rows))}")
+            found.append(f"{name} {' or '.join(dict.fromkeys(f'{row.value} {readable_unit(row)}' for row in rows))}")
     return "; ".join(found)
 
 

@@ -115,6 +115,23 @@ def _lstm_layer(args: Sequence[Any], out: Any) -> OpFlops:
     return OpFlops((*products.flops, *cells.flops), cells.special)
 
 
+def _gru_layers(args: Sequence[Any], out: Any) -> OpFlops:
+    """All layers and directions of a GRU; a bias is told from a matrix by its rank.
+
+    A step: three gates of both products with their biases, three sums of them; two sigmoids and a tanh;
+    n is scaled by r before its sum, h' = (h - n) z + n.
+    """
+    data, state, weights = args[:3]
+    rows = data.numel() // data.shape[-1]
+    hidden = state.shape[-1]
+    matrices = sum(one.numel() for one in weights if one.ndim == 2)
+    biases = sum(one.numel() for one in weights if one.ndim == 1)
+    cells = state.shape[0] * hidden
+    products = _contraction(data, rows * matrices)
+    around = vector(out[0], rows * (biases + 11 * cells), exp=2 * rows * cells, tanh=rows * cells)
+    return OpFlops((*products.flops, *around.flops), around.special)
+
+
 def attention_flops(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *, causal: bool) -> OpFlops:
     """Return the FLOPs of scaled dot-product attention on any device; a causal mask counts its triangle alone.
 
@@ -286,6 +303,7 @@ _FORMULAS: dict[str, OpFormula] = {
     "_fused_rms_norm": _rms_norm,
     "_scaled_dot_product_flash_attention_for_cpu": _attention,
     "mkldnn_rnn_layer": _lstm_layer,
+    "gru": _gru_layers,
     "mm": _product,
     "bmm": _product,
     "addmm": _product_and_add,

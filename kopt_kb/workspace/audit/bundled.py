@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kopt_kb.analysis.roofline.caches import CACHE_METRICS
 from kopt_kb.base.errors import KoptError
 from kopt_kb.base.wire import WireError, parse, plain, read
 from kopt_kb.sandbox.owned import owned_folder
@@ -35,7 +36,6 @@ from kopt_kb.workspace.journal.reader import read_journal
 from kopt_kb.workspace.layout import Layout
 from kopt_kb.workspace.registration import citation_of
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.floors import CACHES
 
 __all__ = ["Bundled", "bundle_findings", "is_bundle", "statement_in"]
 
@@ -238,5 +238,5 @@ def _used(state: WorkspaceState) -> frozenset[str]:
     if state.targets is None:
         return frozenset()
     texts = str(plain(state.targets.work.get("floors")))
-    caches = {key for key in state.specs if key.partition("[")[0] in CACHES}
+    caches = {key for key in state.specs if key.partition("[")[0] in CACHE_METRICS}
     return frozenset({*state.targets.ceiling_keys, *caches, *(key for key in state.specs if f"{key}:" in texts)})

@@ -18,7 +18,7 @@ from kopt_kb.workspace.registration import TimeBounds, specs_registered, target_
 from kopt_kb.workspace.retarget import aim_in_force, factor_in_force, targets_now
 from kopt_kb.workspace.rounds import SIMULATOR
 from kopt_kb.workspace.state import WorkspaceState
-from kopt_kb.workspace.targets.floors import cache_bytes, floor_s
+from kopt_kb.workspace.targets.floors import floor_s, is_flushed
 
 __all__ = ["floor_findings"]
 
@@ -89,4 +89,4 @@ def _floor(state: WorkspaceState, problem: Problem, shape: str, product: Platfor
 def _is_cold(state: WorkspaceState) -> bool:
     """Return whether caches were flushed before each timed run."""
     flush = state.campaign.settings.get("flush_bytes", 0) if state.campaign is not None else 0
-    return state.task.project is None and (not isinstance(flush, int) or not flush or flush >= cache_bytes(state))
+    return state.task.project is None and (not isinstance(flush, int) or is_flushed(state, flush))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from kopt_kb.analysis.roofline.caches import held_by
 from kopt_kb.analysis.roofline.recorded import DRAM, RecordedRoofline
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["CACHES", "cache_bytes", "floor_s", "floor_text", "has_floors", "product_floor_s"]
-
-CACHES = ("llc_capacity", "l2_capacity")
-"""Metrics of the last cache."""
+__all__ = ["cache_bytes", "floor_s", "floor_text", "has_floors", "is_flushed", "product_floor_s"]
 
 
 def has_floors(workspace: WorkspaceState) -> bool:
@@ -23,7 +21,7 @@ def floor_s(workspace: WorkspaceState, *, cold: bool) -> dict[str, float]:
     """Return shape → least possible seconds; shapes of which nothing is known are left out.
 
     The larger of the recorded floor of its products (in workspaces that recorded none: useful operations over the
-    documented peak), and compulsory bytes over the documented bandwidth, less what the last cache may keep: of what a
+    documented peak), and compulsory bytes over the documented bandwidth, less what caches may keep: of what a
     kernel wrote, and of what it read where caches were warm.
 
     Args:
@@ -71,7 +69,13 @@ def _computed(workspace: WorkspaceState, roofline: RecordedRoofline) -> list[Fra
     return [roofline.least_s(roof.name, "documented") for roof in roofline.ceilings if roof.is_engine]
 
 
-def cache_bytes(workspace: WorkspaceState) -> Fraction:
-    """Return the capacity of the last cache, in bytes; 0 when it is unknown."""
-    rows = [row for key, row in workspace.specs.items() if key.partition("[")[0] in CACHES]
-    return max((Fraction(row.si) for row in rows if row.si is not None), default=Fraction(0))
+def cache_bytes(workspace: WorkspaceState) -> Fraction | None:
+    """Return what the caches before device memory hold together, in bytes; None when it is unknown."""
+    known = ((key, Fraction(row.si)) for key, row in workspace.specs.items() if row.si is not None)
+    return held_by(known, workspace.unknown)
+
+
+def is_flushed(workspace: WorkspaceState, flush: int) -> bool:
+    """Return whether so many bytes, written before each timed run, evict what the caches hold; 0: as many as needed."""
+    held = cache_bytes(workspace)
+    return not flush or (held is not None and flush >= held)

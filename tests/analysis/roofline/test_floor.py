@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.analysis.roofline.floor import compute_floor, last_cache, multiplied, work_floor
+from kopt_kb.analysis.roofline.caches import last_caches
+from kopt_kb.analysis.roofline.floor import compute_floor, multiplied, work_floor
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry
@@ -108,8 +109,18 @@ def test_the_floor_of_a_work_is_the_longer_of_bytes_and_products() -> None:
     assert by_products is not None and by_products.by == "products"
     assert by_bytes is not None and by_bytes.by == "bytes"
     copied = work("softmax", "1024x1024", "fp32")
-    kept = last_cache(h100)
+    kept = last_caches(h100).held
     assert kept == 60 * 2**20 > copied.compulsory_bytes("dram", "write")
     found = work_floor(copied, h100)
     assert found is not None
     assert found.seconds == pytest.approx(copied.compulsory_bytes("dram", "read") / 3.35e12, rel=0.01)
+
+
+def test_writes_count_only_as_far_as_no_level_of_cache_can_keep_them() -> None:
+    """288 MiB on an MI300X, 256 of them behind 32 of L2; on an RTX 5080, whose L2 is UNKNOWN, reads alone count."""
+    copied = work("softmax", "16384x16384", "fp32")
+    read, written = (copied.compulsory_bytes("dram", way) for way in ("read", "write"))
+    on_amd, on_unknown = (work_floor(copied, REGISTRY.platform(name)) for name in ("MI300X", "RTX_5080"))
+    assert on_amd is not None and on_unknown is not None
+    assert on_amd.seconds == pytest.approx((read + written - 288 * 2**20) / 5.325e12, rel=1e-3)
+    assert on_unknown.seconds == pytest.approx(read / 960e9, rel=1e-3)

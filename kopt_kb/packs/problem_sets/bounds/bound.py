@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
+from kopt_kb.analysis.roofline.caches import last_caches
 from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.roofline.floor import compute_floor
 from kopt_kb.base.wire import Wire
@@ -23,7 +24,6 @@ Kind = Literal["products", "bytes", "none", "refused"]
 _NARROW = "fp8"
 """Storage type that products are given: errors of inputs of one sign average out over K, so that a check of 1e-4 may
 pass operands of few bits, and inside a problem the tolerance of the result says nothing of the product's."""
-_CACHES = ("llc_capacity", "l2_capacity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +51,13 @@ class ProblemBound(Wire):
         notes: What could not be shown.
     """
 
-    WIRE: ClassVar = (
-        "problem", "kind", "floor_s=floor", "warm_floor_s=warm", "judged_floor_s=judged", "memory_s=memory",
-        "products_s=product", "read_bytes", "weight_bytes", "written_bytes", "state_written_bytes", "given_bytes",
-        "storage", "products", "basis", "operations", "reason", "notes",
-    )  # fmt: skip
     problem: str
     kind: Kind
-    floor_s: Fraction = Fraction(0)
-    warm_floor_s: Fraction = Fraction(0)
-    judged_floor_s: Fraction = Fraction(0)
-    memory_s: Fraction = Fraction(0)
-    products_s: Fraction = Fraction(0)
+    floor_s: float = 0.0
+    warm_floor_s: float = 0.0
+    judged_floor_s: float = 0.0
+    memory_s: float = 0.0
+    products_s: float = 0.0
     read_bytes: int = 0
     weight_bytes: int = 0
     written_bytes: int = 0
@@ -75,31 +70,6 @@ class ProblemBound(Wire):
     reason: str = ""
     notes: tuple[str, ...] = ()
 
-    @property
-    def floor(self) -> float:
-        """`floor_s` as a float."""
-        return float(self.floor_s)
-
-    @property
-    def warm(self) -> float:
-        """`warm_floor_s` as a float."""
-        return float(self.warm_floor_s)
-
-    @property
-    def judged(self) -> float:
-        """`judged_floor_s` as a float."""
-        return float(self.judged_floor_s)
-
-    @property
-    def memory(self) -> float:
-        """`memory_s` as a float."""
-        return float(self.memory_s)
-
-    @property
-    def product(self) -> float:
-        """`products_s` as a float."""
-        return float(self.products_s)
-
 
 @dataclass(frozen=True, slots=True)
 class BoundTable(Wire):
@@ -109,7 +79,7 @@ class BoundTable(Wire):
         platform: Exact product.
         torch: Version that traced the problems.
         citations: Rows of the wiki that times rest on.
-        cache_bytes: Capacity of the last caches, by which written bytes are reduced; None: UNKNOWN, and no written
+        cache_bytes: What the caches hold together, by which written bytes are reduced; None: UNKNOWN, and no written
             byte counts.
         rows: A problem each.
     """
@@ -123,7 +93,7 @@ class BoundTable(Wire):
 
 @dataclass(frozen=True, slots=True)
 class _Rates:
-    """What a product's rows say of memory: bytes a second, and what the last caches hold; None where UNKNOWN."""
+    """What a product's rows say of memory: bytes a second, and what its caches hold; None where UNKNOWN."""
 
     per_s: Fraction | None
     cache: Fraction | None
@@ -133,17 +103,9 @@ class _Rates:
 def _rates(platform: Platform) -> _Rates:
     memory = memory_ceiling(platform, "copy", 0).documented
     per_s = memory.si if isinstance(memory, Quantity) else None
-    held, cited = Fraction(0), list(memory.citation_texts) if isinstance(memory, Quantity) else []
-    known = False
-    for metric in _CACHES:
-        rows = [row for row in platform.rows(metric) if "scope" not in dict(row.axes)] or list(platform.rows(metric))
-        values = [value for row in rows if isinstance(value := platform.quantity(row), Quantity)]
-        known |= bool(values)
-        if values:
-            largest = max(values, key=lambda one: one.si)
-            held += largest.si
-            cited += largest.citation_texts
-    return _Rates(per_s, held if known else None, tuple(cited))
+    cited = memory.citation_texts if isinstance(memory, Quantity) else ()
+    caches = last_caches(platform)
+    return _Rates(per_s, caches.held, (*cited, *caches.citations))
 
 
 def table_of(facts: Iterable[FoundFacts], folder: Path, platform: Platform, torch: str) -> BoundTable:
@@ -192,11 +154,11 @@ def bound_of(
     row = ProblemBound(
         problem=name,
         kind=kind,
-        floor_s=floor,
-        warm_floor_s=max(warm, products),
-        judged_floor_s=max(judged, products),
-        memory_s=cold,
-        products_s=products,
+        floor_s=float(floor),
+        warm_floor_s=float(max(warm, products)),
+        judged_floor_s=float(max(judged, products)),
+        memory_s=float(cold),
+        products_s=float(products),
         read_bytes=read,
         weight_bytes=weights,
         written_bytes=written,

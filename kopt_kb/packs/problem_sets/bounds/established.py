@@ -22,16 +22,15 @@ from kopt_kb.problem.dtypes import format_of
 __all__ = ["established"]
 
 
-def established(file: Path, seconds: float) -> ProblemFacts:
+def established(file: Path) -> ProblemFacts:
     """Return the facts of a problem's file; what its own code raises is raised.
 
     Args:
         file: With Model, get_inputs and get_init_inputs.
-        seconds: After which the smaller version is drawn no more.
     """
     found = traced(load_module(str(file)))
     needs, unknown = needs_of(found)
-    seen = witness_of(file.read_text(encoding="utf-8"), str(file), seconds)
+    seen = witness_of(file.read_text(encoding="utf-8"), str(file))
     notes = [f"what {name} needs is not known" for name in unknown]
     if seen is None:
         notes.append("no smaller version of it runs: what its results depend on was not seen")

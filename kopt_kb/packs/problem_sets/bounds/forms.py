@@ -20,8 +20,8 @@ _COLUMNS = (
 _MEANING = """Seconds below which no correct answer can be, correct for every content of its inputs.
 
 - floor: by the file's own check, caches flushed before each run. Weights are known before the clock starts and cost
-  nothing; what is written may stay in the last caches.
-- warm: the last caches may hold inputs too. judged: weights are inputs of each check.
+  nothing; what is written may stay in the caches, in each of them.
+- warm: the caches may hold inputs too. judged: weights are inputs of each check.
 - kind: `products` (7/8 squared of 2mnk on the fastest admissible route at the highest clock), `bytes`, `none` (nothing
   could be shown to take time), `refused`.
 """
@@ -46,9 +46,9 @@ def _cells(one: ProblemBound) -> list[object]:
     flops = [f"{name} {amount} {engine}" for name, found in (one.operations or {}).items()
              for engine, amount in found.items()]  # fmt: skip
     return [
-        one.problem, one.kind, one.floor, one.warm, one.judged, one.memory, one.product, one.read_bytes,
-        one.weight_bytes, one.written_bytes, one.state_written_bytes, one.given_bytes, one.storage, *one.products,
-        "; ".join(one.basis), "; ".join(flops), one.reason, "; ".join(one.notes),
+        one.problem, one.kind, one.floor_s, one.warm_floor_s, one.judged_floor_s, one.memory_s, one.products_s,
+        one.read_bytes, one.weight_bytes, one.written_bytes, one.state_written_bytes, one.given_bytes, one.storage,
+        *one.products, "; ".join(one.basis), "; ".join(flops), one.reason, "; ".join(one.notes),
     ]  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def as_markdown(table: BoundTable) -> str:
     lines.append("| problem | floor | kind | warm | judged | read | written | storage |")
     lines.append("|---|--:|---|--:|--:|--:|--:|---|")
     for one in table.rows:
-        times = [duration(value) if value else "0" for value in (one.floor, one.warm, one.judged)]
+        times = [duration(value) if value else "0" for value in (one.floor_s, one.warm_floor_s, one.judged_floor_s)]
         cells = (one.problem, times[0], one.kind, times[1], times[2], str(one.read_bytes), str(one.written_bytes))
         lines.append("| " + " | ".join((*cells, one.storage or one.reason.replace("|", "/"))) + " |")
     lines += ["", f"Traced by torch {table.torch}. Times rest on:", "", *(f"- `{one}`" for one in table.citations)]

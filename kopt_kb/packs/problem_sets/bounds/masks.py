@@ -46,11 +46,10 @@ def joined(one: Masks | None, two: Masks | None) -> Masks | None:
 def broadcast_to(masks: Masks, shape: Sequence[int]) -> Masks:
     """Return the masks of an operand of an elementwise operation from those of its result."""
     own = masks[len(masks) - len(shape) :]
-    anything = np.ones(1, dtype=bool)
-    found = []
-    for mask, extent in zip(own, shape, strict=True):
-        found.append(anything if extent == 1 and len(mask) != 1 and mask.any() else mask)
-    return tuple(found)
+    return tuple(
+        np.asarray(mask.any(keepdims=True)) if extent == 1 and len(mask) != 1 else mask
+        for mask, extent in zip(own, shape, strict=True)
+    )
 
 
 def windows(needed: np.ndarray, extent: int, kernel: int, stride: int, start: int, step: int) -> np.ndarray:

@@ -53,7 +53,9 @@ def _back(
     if several is not None and name in {"split", "split_with_sizes", "unsafe_split", "unbind"}:
         return _split(node, name, several)
     if masks is None and several is not None:
-        last = next(iter(several.values())) if name == "mkldnn_rnn_layer" else None  # a last state needs every step
+        last = (
+            next(iter(several.values())) if name in {"mkldnn_rnn_layer", "gru"} else None
+        )  # a last state needs every step
         masks = several.get(0, last)
     rule = _RULES.get(name)
     if masks is None:
@@ -94,6 +96,18 @@ def _same(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
 def _mixing(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
     """Of operations that combine elements within rows: all of what is given where all of the result is needed."""
     whole = is_whole(masks)
+    return [(one, all_of(_shape(one)) if whole else None) for one in _operands(node)]
+
+
+def _recurrent(node: Any, masks: Masks) -> Iterable[tuple[Any, Masks | None]]:
+    """Of a recurrent layer: the step that is computed last rests on every step that is given, others on fewer."""
+    is_layer = node.target.overloadpacket.__name__ == "mkldnn_rnn_layer"
+    if len(masks) != 3:  # a last state
+        return _mixing(node, masks)
+    axis = 1 if not is_layer and node.args[4] else 0
+    last = 0 if is_layer and node.args[7] else -1
+    others = [mask for at, mask in enumerate(masks) if at != axis]
+    whole = bool(masks[axis][last]) and is_whole(tuple(others))
     return [(one, all_of(_shape(one)) if whole else None) for one in _operands(node)]
 
 
@@ -310,10 +324,11 @@ _RULES: dict[str, NeedRule] = {
              "_native_batch_norm_legit_functional", _normalised),
     **_named("hardswish hardsigmoid hardtanh log_sigmoid_forward", _pointwise),
     **_named("nll_loss_forward mse_loss l1_loss huber_loss smooth_l1_loss "
-             "mkldnn_rnn_layer _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
+             "_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d sort topk flip roll "
              "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_attention_math dot mv xlogy "
              "upsample_nearest2d upsample_bilinear2d adaptive_max_pool2d cosine_similarity kthvalue _cdist_forward "
              "_cudnn_rnn logcumsumexp binary_cross_entropy_with_logits cummax cummin", _mixing),
+    **_named("mkldnn_rnn_layer gru", _recurrent),
     **_named("mm bmm addmm baddbmm", _matrix),
     **_named("convolution", _convolution),
     **_named("max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d avg_pool1d", _pool),

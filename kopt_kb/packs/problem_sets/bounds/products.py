@@ -29,12 +29,12 @@ _AFFINE = frozenset({"add", "sub", "rsub", "mul", "div", "neg"})
 _LINEAR = frozenset({*_PRODUCTS, *_AFFINE, "convolution", "sum", "mean", "cumsum", "avg_pool2d", "avg_pool3d",
                      "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "mv", "dot", "cat", "stack", "slice", "select",
                      "split", "split_with_sizes", "unbind", "expand", "repeat", "index", "index_select", "gather",
-                     "embedding", "constant_pad_nd", "flip", "roll", "mkldnn_rnn_layer"})  # fmt: skip
+                     "embedding", "constant_pad_nd", "flip", "roll", "mkldnn_rnn_layer", "gru"})  # fmt: skip
 _NORMS = frozenset({"_softmax", "_log_softmax", "native_layer_norm", "native_group_norm", "native_batch_norm",
                     "_native_batch_norm_legit", "_native_batch_norm_legit_functional", "_fused_rms_norm"})  # fmt: skip
 _BROKEN = frozenset({"tril", "triu", "masked_fill", "where", "diag_embed", "diag", "constant_pad_nd", "expand",
                      "repeat", "scatter", "slice_scatter", "select_scatter", "index_put", "zeros", "full", "one_hot",
-                     "eye", "arange", "mkldnn_rnn_layer",
+                     "eye", "arange", "mkldnn_rnn_layer", "gru",
                      "_scaled_dot_product_flash_attention_for_cpu"})  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from kopt_kb.launch.problems.adapted import tensors_of
 from kopt_kb.packs.problem_sets.bounds.drawn import FreeShare, drawn_shares
 from kopt_kb.packs.problem_sets.bounds.facts import TensorKind
+from kopt_kb.packs.problem_sets.bounds.recurrent import whole_layers
 
 __all__ = ["StartTensor", "Traced", "built", "given_to", "tensors_of_node", "traced"]
 
@@ -65,7 +66,7 @@ def traced(file: ModuleType) -> Traced:
     except RuntimeError:
         with torch.no_grad():
             model = built(file)
-    with mode, torch.no_grad():
+    with mode, torch.no_grad(), whole_layers():
         arguments, shares = drawn_shares(file.get_inputs)
         state = {name: (kind, _fake(mode, one)) for name, (kind, one) in given_to(model).items()}
         places = [at for at, one in enumerate(arguments) if isinstance(one, torch.Tensor)]

@@ -61,3 +61,9 @@ def test_the_first_line_is_of_one_gpu(capsys: pytest.CaptureFixture[str]) -> Non
     """What a rack or a superchip of them has stands below, not beside it."""
     assert main(["lookup", "RUBIN"]) == 0
     assert " or " not in capsys.readouterr().out.split("\n")[1]
+
+
+def test_a_capacity_in_bytes_is_readable_in_the_first_line_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """132644864 B = 132.6 MB, as in the row below it."""
+    assert main(["lookup", "B200"]) == 0
+    assert "; L2 132644864 B = 132.6 MB" in capsys.readouterr().out.split("\n")[1]

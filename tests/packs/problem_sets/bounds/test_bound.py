@@ -14,7 +14,7 @@ from kopt_kb.wiki.registry import Registry
 
 REGISTRY = Registry.open()
 H100 = REGISTRY.platform("H100_SXM")
-BANDWIDTH, CACHE = Fraction(3352 * 10**9), 50 * 2**20
+BANDWIDTH, CACHE = Fraction(3352 * 10**9), 60 * 2**20
 READ = InputFact("x", "input", "fp32", (10**9,), 4 * 10**9, 4 * 10**9, "seen")
 WEIGHT = InputFact("w", "weight", "fp32", (10**8,), 4 * 10**8, 4 * 10**8, "seen")
 WRITTEN = OutputFact("out", "fp32", (10**9,), 4 * 10**9, 4 * 10**9, "seen")
@@ -29,15 +29,24 @@ def _bound(facts=FACTS, platform=H100):
 def test_bytes_less_what_the_last_cache_keeps():
     found = _bound()
     assert found.kind == "bytes"
-    assert found.floor_s == (8 * 10**9 - CACHE) / BANDWIDTH == found.warm_floor_s
-    assert found.judged_floor_s == found.floor_s + 4 * 10**8 / BANDWIDTH
+    assert found.floor_s == float((8 * 10**9 - CACHE) / BANDWIDTH) == found.warm_floor_s
+    assert found.judged_floor_s == pytest.approx(found.floor_s + float(4 * 10**8 / BANDWIDTH))
 
 
 def test_results_that_fit_the_cache_cost_nothing_and_inputs_only_where_it_is_cold():
     small = replace(FACTS, inputs=(replace(READ, needed_bytes=CACHE),), outputs=(replace(WRITTEN, needed_bytes=400),))
     found = _bound(small)
-    assert found.floor_s == CACHE / BANDWIDTH
-    assert found.warm_floor_s == 400 / BANDWIDTH
+    assert found.floor_s == float(CACHE / BANDWIDTH)
+    assert found.warm_floor_s == float(400 / BANDWIDTH)
+
+
+def test_what_is_written_may_stay_in_every_level_of_cache_and_where_nobody_says_in_any():
+    """256 MiB beside 32 MiB on an MI300X; an RTX 5080's L2 is UNKNOWN, so what is written costs nothing there."""
+    beside = table_of([FoundFacts("p.py", FACTS)], Path(), REGISTRY.platform("MI300X"), "0")
+    assert beside.cache_bytes == (256 + 32) * 2**20
+    unknown = table_of([FoundFacts("p.py", FACTS)], Path(), REGISTRY.platform("RTX_5080"), "0")
+    assert unknown.cache_bytes is None
+    assert unknown.rows[0].floor_s == pytest.approx(4e9 / 960e9)
 
 
 def test_nothing_that_is_shown_is_no_bound():
@@ -49,7 +58,7 @@ def test_products_count_at_the_fastest_route():
     found = _bound(replace(FACTS, inputs=(), outputs=(), products=(PRODUCT,)))
     least = 2 * 8192**3 * Fraction(49, 64)
     assert found.kind == "products"
-    assert float(least / found.products_s) == pytest.approx(1978.9e12 * 1980 / 1830, rel=1e-3)
+    assert float(least) / found.products_s == pytest.approx(1978.9e12 * 1980 / 1830, rel=1e-3)
 
 
 def test_a_product_that_is_left_out_says_why():

@@ -32,7 +32,7 @@ def get_init_inputs():
 """
     file = tmp_path / "problem.py"
     file.write_text(text)
-    return established(file, 5.0)
+    return established(file)
 
 
 def _needed(facts):

@@ -27,7 +27,7 @@ def test_a_table_of_each_form_and_a_second_product_without_counting(tmp_path, mo
     words = ["suite", str(problems), *(word for one in files for word in ("--bounds", str(one)))]
     assert main([*words, "--platform", "H100_SXM"]) == 0
     said = capsys.readouterr()
-    assert "1 problems; bound by bytes: 1" in said.out and "counting 1 of 1" in said.err
+    assert "1 problems; bound by bytes: 1" in said.out and "counting 1 problem\n" in said.err
     first = json.loads(files[0].read_text())
     assert first["rows"][0]["read_bytes"] == 128 and fits("suite_bounds", first)
     assert main([*words, "--platform", "MI300X", "--json"]) == 0
@@ -36,6 +36,9 @@ def test_a_table_of_each_form_and_a_second_product_without_counting(tmp_path, mo
     (problems / "bad.py").write_text(GOOD.replace("torch.exp", "torch.exq"))
     assert main([*words, "--platform", "H100_SXM"]) == 1
     assert "bad: it can't be traced" in capsys.readouterr().out
+    assert main([*words, "--platform", "MI300X"]) == 1
+    said = capsys.readouterr()
+    assert "bad: it can't be traced" in said.out and not said.err  # a refusal is no more traced again than a bound
 
 
 @pytest.mark.parametrize(

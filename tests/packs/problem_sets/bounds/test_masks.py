@@ -26,6 +26,11 @@ def test_an_operand_that_is_broadcast_is_needed_where_any_result_is():
     assert needed_elements(broadcast_to((_mask("0110"), _mask("01")), (2,))) == 1
 
 
+def test_an_operand_that_is_broadcast_has_its_own_extents_where_nothing_is_needed():
+    found = broadcast_to((_mask("000"), _mask("01")), (1, 2))
+    assert [len(one) for one in found] == [1, 2] and needed_elements(found) == 0
+
+
 def test_a_union_that_is_no_product_is_the_larger_part():
     one, two = (_mask("110"), _mask("111")), (_mask("011"), _mask("111"))
     assert needed_elements(joined(one, two)) == 9
