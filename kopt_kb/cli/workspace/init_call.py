@@ -15,11 +15,12 @@ from kopt_kb.analysis.frameworks import framework_of
 from kopt_kb.analysis.ir.source.standalone import Reduced, reduced
 from kopt_kb.base.errors import BadInput, KoptError
 from kopt_kb.cli.launch.record_request import argument_of
+from kopt_kb.doors.later import later
 from kopt_kb.launch.compile.arguments import integers_below
 from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.kernel.other_language import in_other_language
-from kopt_kb.launch.problems.own_call import CallGiven, Range, problem_of_call
+from kopt_kb.launch.problems.called import CallGiven, Range
 from kopt_kb.launch.record.request import TensorArgument
 from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.tolerances import Tolerance
@@ -31,6 +32,8 @@ from kopt_kb.workspace.task import Task, read_demo
 
 __all__ = ["add_call", "call_given", "parts_of", "taken", "task_of_call"]
 
+_PROBLEM_OF_CALL = later("kopt_kb.launch.problems.own_call:problem_of_call")
+"""Counting needs numpy, which the core does without."""
 _FORM = 'such as --call "softmax(fp16[1024,4096], axis=-1)"'
 
 
@@ -86,7 +89,7 @@ def _recorded(
     platform = registry.platform(args.platform)
     target = RecordTarget(platform.identity.target, platform.identity.platform, device_facts(platform))
     print(f"kb: recording {call.function} of {demo.name} without a GPU", file=sys.stderr, flush=True)
-    stated = problem_of_call(part.source, demo.name, call, target, tolerance)
+    stated = _PROBLEM_OF_CALL(part.source, demo.name, call, target, tolerance)
     return Task(
         platform=args.platform, framework="", kernel_demo=demo, problem=stated.problem, arch=args.arch or "",
         reference_project=args.reference_project, notes=_notes(args.notes, part, demo), placeholders=placeholders,

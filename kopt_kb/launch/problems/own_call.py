@@ -6,9 +6,9 @@ import base64
 import hashlib
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from kopt_kb.base.wire import parse, read
 from kopt_kb.launch.counts.counting import CountedKernel, count_compilation, work_of
 from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.shelf import RecordTarget
-from kopt_kb.launch.problems.called import CalledTable
+from kopt_kb.launch.problems.called import CalledTable, CallGiven
 from kopt_kb.launch.problems.capsule import problem_name, reference_file
 from kopt_kb.launch.problems.described import StatedProblem
 from kopt_kb.launch.record.known import written_parameters
@@ -36,37 +36,14 @@ from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work
 from kopt_kb.sandbox.owned import owned_folder
 
-__all__ = ["CallGiven", "Range", "problem_of_call"]
+__all__ = ["problem_of_call"]
 
 SOURCE = "call"
 """Form of the problem, as workspaces name it."""
 
-Range = tuple[int, int]
-"""Least value of an integer tensor, and what its values stay below."""
-
 _CALL_S = 60.0
 """Seconds that one call may take to be recorded: a launcher that never ends is refused."""
 _STRUCT = {"int64": "q", "int32": "i", "int16": "h", "int8": "b", "uint8": "B", "bool": "?"}
-
-
-@dataclass(frozen=True, slots=True)
-class CallGiven:
-    """One call as a user gives it.
-
-    Attributes:
-        function: Name in the file, `Class.apply` too.
-        arguments: Parameter → tensor's layout, or value.
-        ranges: Integer tensor without values → what it may hold.
-    """
-
-    function: str
-    arguments: Mapping[str, object]
-    ranges: Mapping[str, Range]
-
-    @property
-    def tensors(self) -> dict[str, TensorArgument]:
-        """The tensors among the arguments."""
-        return {name: one for name, one in self.arguments.items() if isinstance(one, TensorArgument)}
 
 
 def problem_of_call(

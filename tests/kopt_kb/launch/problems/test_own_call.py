@@ -13,8 +13,9 @@ pytest.importorskip("triton")
 from kopt_kb.base.errors import KoptError
 from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.shelf import RecordTarget
+from kopt_kb.launch.problems.called import CallGiven
 from kopt_kb.launch.problems.described import StatedProblem
-from kopt_kb.launch.problems.own_call import CallGiven, problem_of_call
+from kopt_kb.launch.problems.own_call import problem_of_call
 from kopt_kb.launch.record.request import TensorArgument
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
