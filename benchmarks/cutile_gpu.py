@@ -127,7 +127,7 @@ def ahead(folder: Path, platform: str, ops: Sequence[str]) -> None:
             tiles = TileLaunches(trace, Path(held), request)
             try:
                 with tiles.recording():
-                    call, _ = call_of(request, trace, device)
+                    call, _ = call_of(request, trace)
                     with trace.running():
                         call.run()
             except Exception as error:  # noqa: BLE001 - a configuration that does not compile is one of many

@@ -68,7 +68,8 @@ class Screen:
         """Compare one value."""
         self.compared += 1
         if isinstance(said, int | float) and isinstance(hand, Fraction | int):
-            good = abs(Fraction(said) - hand) <= NEAR * abs(hand)
+            exact = Fraction(hand)
+            good = abs(Fraction(said) - exact) <= NEAR * abs(exact)
         else:
             good = said == hand
         if not good:

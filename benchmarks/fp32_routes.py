@@ -282,7 +282,7 @@ def main() -> None:
             for tolerance, route in product(args.tolerance, ROUTES):
                 print(tolerance, route, emulated(route, tolerance, Path(name)) or "accepted", flush=True)
         return
-    begin, lines = time.monotonic(), []
+    begin, lines = time.monotonic(), list[dict[str, object]]()
     with tempfile.TemporaryDirectory() as name, Path(args.out).open("a", encoding="utf-8") as out:
         bench = Bench(args.platform, Path(name))
         for route, tolerance in product(ROUTES, args.tolerance):

@@ -145,7 +145,9 @@ class Ahead(LauncherExecutor):
 
     def run(self, job: Job, started: Any) -> Outcome:
         """Run a job in the next one's processes."""
-        return (self._others.pop(0) if self._others else super()).run(job, started)
+        if self._others:
+            return self._others.pop(0).run(job, started)
+        return super().run(job, started)
 
     def close(self) -> None:
         """End those that wait."""
@@ -190,7 +192,7 @@ def told(folder: Path) -> dict[str, Any]:
     for event in Workspace.open(folder).events():
         at = datetime.fromisoformat(event.t).timestamp()
         begun = begun or (at if event.kind == "campaign_confirmed" else None)
-        data = event.data.to_json()
+        data: dict[str, Any] = dict(event.data.to_json())
         if event.kind == "run_finished":
             answer = json.loads(store.get(data["output"])).get("result") or {} if data["output"] else {}
             steps = answer.get("seconds") or (answer.get("basis") or {}).get("seconds") or {}

@@ -24,6 +24,7 @@ from typing import Any
 from kopt_kb.analysis.ir.source.settings import CONFIG, config_text, settings_of, with_settings
 from kopt_kb.launch.compile.decorated import described
 from kopt_kb.launch.compile.loader import load_module
+from kopt_kb.launch.record.request import TensorArgument
 from kopt_kb.workspace.journal.blobs import ObjectStore
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.workspace import Workspace
@@ -40,7 +41,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def kb(*words: str, seconds: float = 120.0) -> str:
     """Run a command; what it prints to stdout. A failure is shown and ends the kernel."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(
         [sys.executable, "-m", "kopt_kb", *words], env=env, capture_output=True, text=True, timeout=seconds, check=False
     )
@@ -67,10 +69,9 @@ def chosen_by_triton(source: Path, function: str, arguments: str) -> tuple[str, 
     module = load_module(str(source))
     call = call_given(function, parts_of(f"{function}({arguments})")[1], source.read_bytes(), str(source))
     kinds = {"fp16": torch.float16, "fp32": torch.float32}
-    given = {
-        name: torch.randn(one.shape, device="cuda").to(kinds[one.dtype]) if name in call.tensors else one
-        for name, one in call.arguments.items()
-    }
+    tensors = {name: one for name, one in call.arguments.items() if isinstance(one, TensorArgument)}
+    made = {name: torch.randn(one.shape, device="cuda").to(kinds[one.dtype]) for name, one in tensors.items()}
+    given = {**call.arguments, **made}
     getattr(module, function)(**given)
     torch.cuda.synchronize()
     tuner = next(one for one in vars(module).values() if isinstance(one, Autotuner))
