@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import open_input
+from kopt_kb.base.wire import plain
 from kopt_kb.cli.kit.case_arguments import literals
 from kopt_kb.cli.kit.case_lines import CaseLine, rows_of
 from kopt_kb.launch.judge.revisions import Revision, RevisionCase
@@ -16,6 +17,8 @@ from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.problem.tuned_table import Setting, TunedTable, read_tuned_table
 
 __all__ = ["read_cases"]
+
+_OF_ONE_PROBLEM = ("form", "kernel", "shape", "dtype", "block_shape", "product", "facts")
 
 
 def read_cases(base: RevisionSide, head: RevisionSide, lines: Sequence[CaseLine]) -> list[RevisionCase]:
@@ -65,8 +68,10 @@ def _rows(base: RevisionSide, head: RevisionSide, line: CaseLine) -> Iterator[Re
     """Yield a case for each row of the head, against the row of the base that serves its key."""
     file = _existing(Path(line.file))
     old, new = (read_tuned_table(side.path) for side in (base, head))
-    if (old.form, dict(old.facts)) != (new.form, dict(new.facts)):
-        what = f"the tables are of two forms or problems: {old.form} {dict(old.facts)} and {new.form} {dict(new.facts)}"
+    differing = [name for name in _OF_ONE_PROBLEM if getattr(old, name) != getattr(new, name)]
+    if differing:
+        told = "; ".join(f"{name} {plain(getattr(old, name))} and {plain(getattr(new, name))}" for name in differing)
+        what = f"the tables are of two forms or problems: {told}"
         raise BadInput(what, where=head.label, fix="give two revisions of one table", code="KB103")
     fixed = literals(list(line.config))
     for row, shape in rows_of(new, line):

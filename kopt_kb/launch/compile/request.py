@@ -155,7 +155,7 @@ class Compilation(Wire):
     ttir: str
     assembler_log: str
     metadata: Mapping[str, int]
-    specialisation: Mapping[str, Mapping[str, object]]
+    specialisation: Mapping[str, Mapping[str, str | int | bool]]
     constexprs: JsonMap
     options: JsonMap
     versions: Mapping[str, str]

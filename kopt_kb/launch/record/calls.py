@@ -58,16 +58,16 @@ def call_of(request: MakerRequest, trace: CallTrace) -> tuple[Call | Script, str
     Raises:
         BadInput: It names no function, or arguments that there are not.
     """
-    with trace.importing():
-        if isinstance(request.what, ScriptRequest):
-            return Script(request.what, trace), " ".join(request.what.words)
-        if isinstance(request.what, OpRequest):
-            return _op_call(request.what, trace)
-        return _free_call(request.what, trace)
+    if isinstance(request.what, ScriptRequest):
+        return Script(request.what, trace), " ".join(request.what.words)
+    if isinstance(request.what, OpRequest):
+        return _op_call(request.what, trace)
+    return _free_call(request.what, trace)
 
 
 def _op_call(what: OpRequest, trace: CallTrace) -> tuple[Call, str]:
-    module = load_module(what.file)
+    with trace.importing():
+        module = load_module(what.file)
     if what.problem:
         return _problem_call(what, module, trace)
     for name in ("launch", "make_inputs"):
@@ -101,7 +101,8 @@ def _launches(node: ast.AST) -> bool:
 
 def _problem_call(what: OpRequest, module: ModuleType, trace: CallTrace) -> tuple[Call, str]:
     """Return the call of a candidate as its problem's reference file makes it."""
-    problem = load_module(what.problem)
+    with trace.importing():
+        problem = load_module(what.problem)
     with FakeTensorMode(allow_non_fake_inputs=True):
         made = problem.make_inputs(what.shape, what.dtype, device="cpu", seed=0)
         launch = problem.launcher(module)
@@ -141,7 +142,8 @@ def _free_call(what: CallRequest, trace: CallTrace) -> tuple[Call, str]:
     place, _, name = what.call.rpartition(":")
     if not place or not name:
         raise BadInput(f"{what.call!r} names no function", where="--call", fix="write module:function", code="KB447")
-    module = _module(place)
+    with trace.importing():
+        module = _module(place)
     function: Any = module
     for part in name.split("."):
         function = getattr(function, part, None)

@@ -190,7 +190,7 @@ def test_a_round_of_the_cutile_loop_has_ten_minutes(workspace: Workspace, make_c
         campaign.run()
     state = workspace.state()
     assert [one.status for one in state.rounds] == ["baseline", "accept"]
-    assert state.named is not None and re.fullmatch(r"cutile-perf-rms_norm-\d{8}", state.named.name)
+    assert state.named is not None and re.fullmatch(r"cutile-perf-rms_norm-\d{8}-[0-9a-f]{6}", state.named.name)
     assert (state.named.tips, state.named.git_branch) == ("", state.named.name)
     if (workspace.layout.root / ".git").exists():
         head = (workspace.layout.root / ".git" / "HEAD").read_text()
