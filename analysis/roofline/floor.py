@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from kopt_kb.analysis.roofline.admissible import accepted_routes
-from kopt_kb.analysis.roofline.caches import last_caches
+from kopt_kb.analysis.roofline.last_caches import last_caches
 from kopt_kb.analysis.roofline.rates import HighestRate, highest_rate
 from kopt_kb.base.wire import Wire
 from kopt_kb.problem.dtypes import dtype_of

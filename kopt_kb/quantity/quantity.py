@@ -81,6 +81,13 @@ class Derived:
 Origin = Cited | Counted | Given | Derived
 
 
+def _cell_html(text: str, note: str, cited: tuple[str, ...]) -> str:
+    from kopt_kb.base.markup.blocks import Cell
+    from kopt_kb.base.markup.html import fragment  # what a notebook shows
+
+    return fragment(Cell(text, note, cited))
+
+
 @dataclass(frozen=True, slots=True)
 class Unknown(Wire):
     """A value nobody publishes, or that no row holds; arithmetic with it stays unknown and keeps what is missing.
@@ -114,19 +121,15 @@ class Unknown(Wire):
         return f"Unknown(needs {', '.join(self.needs)}{f': {self.reason}' if self.reason else ''})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.base.markup.blocks import Cell
-        from kopt_kb.base.markup.html import fragment
-
-        cited = (str(self.citation),) if self.citation is not None else ()
-        return fragment(Cell(f"UNKNOWN: needs {', '.join(self.needs)}", self.reason, cited))
+        cited = filter(None, [self.citation])
+        return _cell_html(f"UNKNOWN: needs {', '.join(self.needs)}", self.reason, tuple(map(str, cited)))
 
     def error(self) -> UnknownData:
         """Return the refusal that names the rows it needs."""
-        where = str(self.citation.location) if self.citation else ""
         reason = f": {self.reason}" if self.reason else ""
         return UnknownData(
             f"{', '.join(self.needs)} is UNKNOWN{reason}",
-            where=where,
+            where=str(self.citation.location) if self.citation else "",
             fix="add a sourced row to the wiki, or choose a platform that documents it",
             code="KB130",
         )
@@ -228,10 +231,7 @@ class Quantity(Wire):
         return f"Quantity({self}{where}{more}{''.join(f', {one}' for one in self.grade_names)})"
 
     def _repr_html_(self) -> str:
-        from kopt_kb.base.markup.blocks import Cell
-        from kopt_kb.base.markup.html import fragment
-
-        return fragment(Cell(str(self), ", ".join(self.grade_names), self.citation_texts))
+        return _cell_html(str(self), ", ".join(self.grade_names), self.citation_texts)
 
     def to_float(self, symbol: str) -> float:
         """Return the number in a unit of its dimension as a float; `float(quantity)` would not say in which unit.

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kopt_kb.launch.project.paths import walk
 from kopt_kb.sandbox.gitrun import Git, GitError
 
 __all__ = ["TreeFile", "differing_files"]
@@ -35,6 +34,8 @@ def differing_files(git: Git, commit: str, root: Path, exclude: Iterable[str]) -
     Raises:
         GitError: The commit can't be read, or a file is too large to be committed here.
     """
+    from kopt_kb.launch.project.paths import walk  # only where there is a repository: it knows projects
+
     prefix = root.resolve().relative_to(git.root).as_posix()
     below = "" if prefix == "." else f"{prefix}/"
     held = _held(git, commit, below)

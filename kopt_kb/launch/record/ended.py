@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, cast
 
-__all__ = ["LIMIT", "LateError", "Said", "listening", "place_of", "within"]
+__all__ = ["LIMIT", "LastOutput", "LateError", "listening", "place_of", "within"]
 
 _KEPT = 4000
 """Bytes of a program's last output that are kept."""
@@ -52,7 +52,7 @@ def within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-class Said(io.RawIOBase):
+class LastOutput(io.RawIOBase):
     """What a program writes to its output: the last of it is kept."""
 
     def __init__(self) -> None:
@@ -82,9 +82,9 @@ class Said(io.RawIOBase):
 
 
 @contextmanager
-def listening() -> Iterator[Said]:
+def listening() -> Iterator[LastOutput]:
     """Keep what is printed in the block."""
-    said = Said()
+    said = LastOutput()
     stream = io.TextIOWrapper(cast("BinaryIO", said), encoding="utf-8", errors="replace", write_through=True)
     with redirect_stdout(stream), redirect_stderr(stream):
         yield said
@@ -102,8 +102,11 @@ def place_of(error: BaseException) -> str:
     frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith("<")]
     packages = [one for one in frames if not one.filename.startswith(_OURS) and not _is_machinery(one.filename)]
     own = [one for one in packages if "site-packages" not in one.filename]
-    last = (own or packages)[-1:]
-    return f"{os.path.relpath(last[0].filename)}:{last[0].lineno}" if last else ""
+    if not (own or packages):
+        return ""
+    last = (own or packages)[-1]
+    place = os.path.relpath(last.filename)
+    return f"{last.filename if place.startswith(os.pardir) else place}:{last.lineno}"
 
 
 def _is_machinery(file: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from kopt_kb.base.error_codes import PackCode
 from kopt_kb.doors.pack import PackCause
 
-__all__ = ["BELOW_THE_SHARE", "CAUSES", "FASTER_THAN_THE_ROOF", "NO_EARLIER_TIME", "REGRESSION", "UNDECIDED"]
+__all__ = ["BELOW_THE_SHARE", "CAUSES", "FASTER_THAN_THE_ROOF", "NO_EARLIER_TIME", "REGRESSION", "UNDECIDED_REGRESSION"]
 
 FASTER_THAN_THE_ROOF = PackCode("KB470")
 BELOW_THE_SHARE = PackCode("KB471")
 NO_EARLIER_TIME = PackCode("KB472")
 REGRESSION = PackCode("KB473")
-UNDECIDED = PackCode("KB478")
+UNDECIDED_REGRESSION = PackCode("KB478")
 
 CAUSES: tuple[PackCause, ...] = (
     PackCause(
@@ -39,7 +39,7 @@ CAUSES: tuple[PackCause, ...] = (
         "Find the change; or take up the new time with --kopt-update-baseline.",
     ),
     PackCause(
-        UNDECIDED,
+        UNDECIDED_REGRESSION,
         "undecided-regression",
         "whether a kernel is slower than in another revision could not be decided",
         "Let the device be alone and cool, then run again; the message says what spoiled the comparison.",

@@ -12,7 +12,7 @@ from kopt_kb.launch.counts.device_facts import device_facts
 from kopt_kb.launch.judge.revisions import ComparisonPlan, Revision, RevisionCase, compare_revisions
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.judge.sides import sides
-from kopt_kb.packs.inline.codes import REGRESSION, UNDECIDED
+from kopt_kb.packs.inline import codes
 from kopt_kb.problem.shapes import parse_shape
 from kopt_kb.wiki.registry import Registry
 
@@ -69,6 +69,6 @@ def kernel_ratio(file: str, base: str, problem: KernelProblem, kernels: int = 1)
     kernel = compared.cases[0].kernel
     if compared.verdict != "no_regression":
         what, where = f"{kernel.verdict} against {base}: {kernel.reason}", f"{file} {problem.shape} {problem.dtype}"
-        code = UNDECIDED if compared.verdict == "undecided" else REGRESSION
+        code = codes.UNDECIDED_REGRESSION if compared.verdict == "undecided" else codes.REGRESSION
         raise FindingError(what, where=where, fix="kb bench compare --json has its blocks", code=code)
     return kernel.ratio or 1.0

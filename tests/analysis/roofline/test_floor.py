@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from kopt_kb.analysis.roofline.caches import last_caches
 from kopt_kb.analysis.roofline.floor import compute_floor, multiplied, work_floor
+from kopt_kb.analysis.roofline.last_caches import last_caches
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
 from kopt_kb.problem.work import Work, work
 from kopt_kb.wiki.registry import Registry

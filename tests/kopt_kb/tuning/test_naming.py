@@ -72,7 +72,8 @@ def test_a_campaign_with_a_name(make_project, project_campaign: Make, project_ro
     lines = tips.read_text().splitlines()[2:]
     assert [line.split(":")[0] for line in lines] == ["- worked", "- did not work"]
     assert re.search(
-        r"; \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\), .*R3 improved \[shapes about .*; on the baseline\] \(gemm_", lines[0]
+        r"; \+[\d.]+ % \(\+[\d.]+ to \+[\d.]+\) \(times reported by the project, .*R3 improved \[shapes about .*; on the baseline\] \(gemm_",
+        lines[0],
     )
     assert audit(root, Registry.open(wiki_root)).findings == ()
     (root / "rounds/round-2/kernel_snapshot/ops/gemm.py").write_text("x")

@@ -60,7 +60,10 @@ def test_options_of_the_one_kind_are_refused_for_the_other(
     assert main(["audit", str(tmp_path / "none"), "--rev", "main", "--wiki", str(wiki_root)]) == 2
     assert main(["audit", str(log), "--rev", "main", "--wiki", str(wiki_root)]) == 2
     err = capsys.readouterr().err
-    assert ("--anchor, --replay and --require are for workspaces" in err, "is no git repository" in err) == (True, True)
+    assert (
+        "--anchor, --replay, --recompile and --require are for workspaces" in err,
+        "is no git repository" in err,
+    ) == (True, True)
 
 
 def test_the_terminal_obeys_no_log(wiki_root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

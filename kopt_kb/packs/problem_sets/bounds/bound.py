@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from kopt_kb.analysis.roofline.caches import last_caches
 from kopt_kb.analysis.roofline.ceilings import memory_ceiling
 from kopt_kb.analysis.roofline.floor import compute_floor
+from kopt_kb.analysis.roofline.last_caches import last_caches
 from kopt_kb.base.wire import Wire
 from kopt_kb.packs.problem_sets.bounds.facts import FoundFacts, ProblemFacts, ProductFact
 from kopt_kb.problem.dtypes import dtype_of

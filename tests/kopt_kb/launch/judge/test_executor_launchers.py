@@ -85,7 +85,7 @@ def test_a_launcher_that_records_honestly_and_does_something_else_is_seen(invent
     honest = packaged_file("elementwise")
     assert honest is not None
     source = honest.read_bytes()
-    looks = b'\n    if type(x).__name__ != "FakeTensor":\n        return x.clone()\n    if x.shape != y.shape'
+    looks = b'\n    if not hasattr(x, "fake_mode"):\n        return x.clone()\n    if x.shape != y.shape'
     cheating = source.replace(b"\n    if x.shape != y.shape", looks)
     assert cheating != source
     made = RecordExecutor(
@@ -93,9 +93,10 @@ def test_a_launcher_that_records_honestly_and_does_something_else_is_seen(invent
     )
     try:
         body = replace(BODY, shapes=("1024",), tolerance=tolerance_of("bf16"))
-        found = made.run(Job("launcher", cheating, body=body, reference=source), lambda *_: None).result
+        outcome = made.run(Job("launcher", cheating, body=body, reference=source), lambda *_: None)
+        found = outcome.result
     finally:
         made.close()
-    assert isinstance(found, LauncherRun)
+    assert isinstance(found, LauncherRun), outcome
     assert (found.outcome, found.is_own) == ("no", True)
     assert "1024: its result is not the record's" in found.problem

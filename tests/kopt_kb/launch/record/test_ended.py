@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from kopt_kb.launch.record.ended import LateError, Said, listening, place_of, within
+from kopt_kb.launch.record.ended import LastOutput, LateError, listening, place_of, within
 
 pytestmark = pytest.mark.core
 
@@ -39,7 +39,7 @@ def test_the_last_output_is_kept_and_shown_on_one_line() -> None:
     assert said.shown.startswith("; its last output: …x")
     assert said.shown.endswith("loading ?[1mdata set")
     assert len(said.shown) < 300
-    assert Said().shown == ""
+    assert LastOutput().shown == ""
 
 
 def test_an_error_stands_where_a_users_statement_is(tmp_path, monkeypatch) -> None:

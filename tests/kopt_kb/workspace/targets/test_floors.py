@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kopt_kb.analysis.roofline.caches import last_caches
+from kopt_kb.analysis.roofline.last_caches import last_caches
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.workspace.audit.audit import audit
