@@ -1,11 +1,12 @@
-"""Numbers of the first screens of `kb roofline` and `kb compare`, computed again from the cited lines of the wiki.
+"""Numbers of the first screens of `kb roofline`, `kb compare` and `kb init`, computed again from the wiki's cited lines.
 
 Usage: python benchmarks/first_screens.py [--platform NAME ...] > benchmarks/results/first_screens.txt
 
 For each product and each of eight operations `kb roofline --json` is run. Nothing of the package computes here: work
 and bytes come from the formulas below, values and units from the line of gpuwiki/ that each citation names, read as
 text. Compared are operations and bytes, intensity, bound, every roof, every target and its time, and the least times;
-of `kb compare` every ratio. A line a screen, `ok` with how many numbers were compared, else each that differs. Exit 1
+of `kb compare` every ratio; of the README that `kb init` writes every specification, and each Stop Condition's target and
+latency. A line a screen, `ok` with how many numbers were compared, else each that differs. Exit 1
 where one does.
 """
 
@@ -16,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PLATFORMS = ("H20", "H100_SXM", "H200_SXM", "B200", "MI300X", "MI308X")
+PLATFORMS = ("H20", "H100_SXM", "H200_SXM", "B200", "MI300X", "MI308X", "L40S", "MI355X")
 M, N, CUBE = 8192, 4096, 4096
 B, H, S, D = 4, 32, 2048, 128
 WORK: dict[str, tuple[str, dict[str, int], int, int]] = {
@@ -148,11 +150,45 @@ def compared(platforms: list[str]) -> Screen:
     return screen
 
 
+def started(platform: str, op: str) -> Screen:
+    """Compare the README of a new workspace with its cited lines: specifications, conditions, latencies, roofs."""
+    shape, flops, read, written = WORK[op]
+    screen = Screen()
+    with tempfile.TemporaryDirectory() as folder:
+        words = ("--platform", platform, "--op", op, "--shape", shape, "--dtype", "bf16", "--parent", folder)
+        subprocess.run(
+            [sys.executable, "-m", "kopt_kb", "init", "w", *words, "--allow-unknown"], capture_output=True, check=False
+        )
+        text = Path(folder, "kernel_opt_w", "README.md").read_text(encoding="utf-8")
+    rows = dict[str, Fraction]()
+    for key, value, unit, place in re.findall(r"^- (\S+): ([0-9.]+) (\S+) <- (<gpu-wiki>\S+)$", text, re.MULTILINE):
+        line = cited(place)
+        screen.same(key, float(Fraction(value) * UNITS.get(unit, 1)), line)
+        rows[key] = line if line is not None else Fraction(value)
+    amounts: dict[str, int] = {**flops, "dram": read + written}
+    for line in text.partition("## Stop Conditions")[2].partition("\n## ")[0].splitlines():
+        cells = [one.strip() for one in line.strip("|").split("|")]
+        if len(cells) != 7 or cells[0] != shape:
+            continue
+        roof, (target, unit), share = cells[1].partition("(")[2].rstrip(")"), cells[2][3:].split(), Fraction(cells[3])
+        rate = share * rows[cells[4]]
+        digits = len(target.partition(".")[2])
+        screen.same(f"target {roof}", target, f"{float(rate / UNITS[unit]):.{digits}f}")
+        latency = Fraction(cells[6][3:-3]) / 1000
+        screen.same("latency, no longer than its target", latency <= amounts[roof] / rate, True)
+        screen.same("latency, within a part in ten thousand", latency * 10001 > 10000 * amounts[roof] / rate, True)
+    if not re.search(rf"^\| {shape} \|", text, re.MULTILINE):
+        screen.same("a word for no condition", f"No condition for {shape}: " in text, True)
+    return screen
+
+
 def screens(platforms: list[str]) -> Iterator[tuple[str, Screen]]:
     """Check each operation on each product."""
     for platform in platforms:
         for op in WORK:
             yield f"{platform} {op} {WORK[op][0]} bf16", check(platform, op)
+        for op in ("rms_norm", "gemm"):
+            yield f"init {platform} {op} {WORK[op][0]} bf16", started(platform, op)
 
 
 def main() -> int:

@@ -111,10 +111,11 @@ def compute_floor(work: Work, platform: Platform, tolerance: Tolerance | None = 
     timed = [(_seconds(one, known), one) for one in routes if one.dtype in known]
     if not timed:
         return ComputeFloor(None, f"no route for {work.dtype} runs on {platform.id}")
-    (cost, narrow), best = min(timed, key=lambda each: (each[0][0], dtype_of(each[1].dtype).bits))
+    ranks = {one: (dtype_of(one).bits, one != work.dtype) for one in known}
+    (cost, narrow), best = min(timed, key=lambda each: (each[0][0], *ranks[each[1].dtype]))
     rate = known[best.dtype]
     rest = f", all but the first at {narrow.text}" if narrow is not None else ""
-    text = f"{best.words} ({best.name}) at {rate.text}{rest}, highest clock, two levels of Strassen"
+    text = f"{best.words} ({best.name}) at {rate.text}{rest}, two levels of Strassen"
     return ComputeFloor(amount * STRASSEN * cost, text, (*rate.citations, *best.citations))
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 from kopt_kb.quantity.quantity import Quantity
+from kopt_kb.quantity.readable import si
 from kopt_kb.wiki.registry import Platform
 from kopt_kb.wiki.row import Row
 
@@ -25,7 +27,7 @@ class HighestRate:
 
     Attributes:
         per_s: Operations a second, exact.
-        text: `989.4 TFLOPS of fp16 matrix`.
+        text: `989.4 TFLOPS of fp16 matrix, 1.071 PFLOPS at the highest clock`.
         citations: The rows that it rests on.
     """
 
@@ -57,11 +59,13 @@ def _bound(platform: Platform, dtype: str) -> HighestRate | None:
         if not isinstance(narrow, HighestRate)
         else [replace(narrow, text=f"no more than {narrow.text.removeprefix('no more than ')}")]
     )
-    counted = _counted(platform, {"dtype": dtype, "engine": "matrix", "sparsity": "dense"})
-    if counted:
-        row = platform.rows("ops_per_clock_per_sm", dtype=dtype, engine="matrix", sparsity="dense")[0]
-        text, value = f"no more than {row.value} operations a clock and SM of {dtype} matrix", platform.quantity(row)
-        found.append(HighestRate(counted, text, value.citation_texts if isinstance(value, Quantity) else ()))
+    axes = {"dtype": dtype, "engine": "matrix", "sparsity": "dense"}
+    counted = _counted(platform, axes)
+    if counted is not None:
+        unit = "CU" if platform.identity.vendor == "AMD" else "SM"
+        printed = platform.rows("ops_per_clock_per_sm", **axes)[0].value
+        text = f"no more than {printed} operations a clock and {unit} of {dtype} matrix, {counted.text}"
+        found.append(replace(counted, text=text))
     return min(found, key=lambda one: one.per_s, default=None)
 
 
@@ -70,35 +74,50 @@ def _fastest(rates: Iterable[HighestRate]) -> HighestRate | None:
 
 
 def _of_row(platform: Platform, row: Row) -> HighestRate | None:
-    """Return the rate of a row at the highest documented clock; as printed where no clock is known."""
+    """Return the rate of a row at the highest documented clock; as printed where no clock is known.
+
+    A printed rate may be rounded down; operations a clock are not.
+    """
     value = platform.quantity(row)
     if not isinstance(value, Quantity):
         return None
     axes = dict(row.axes)
     highest = _clocks(platform, "max", axes["engine"])
-    if axes["clock"] == "unstated":
-        per_s = max(value.si, _counted(platform, axes))
-    else:
-        own = _clocks(platform, axes["clock"], axes["engine"])
-        per_s = value.si * max(max(highest) / min(own), Fraction(1)) if own and highest else value.si
-    return HighestRate(per_s, f"{row.value} {row.unit} of {axes['dtype']} {axes['engine']}", value.citation_texts)
+    own = _clocks(platform, axes["clock"], axes["engine"]) if axes["clock"] != "unstated" else []
+    per_s = value.si * max(highest[-1].si / own[0].si, Fraction(1)) if highest and own else value.si
+    counted, citations = _counted(platform, axes), value.citation_texts
+    if counted is not None and counted.per_s > per_s:
+        per_s, citations = counted.per_s, (*citations, *counted.citations)
+    said = "as printed"
+    if counted is not None or (highest and own) or axes["clock"] == "max":
+        near = _at_highest(per_s, axes["dtype"]) == _at_highest(value.si, axes["dtype"])
+        said = "at the highest clock" if near else _at_highest(per_s, axes["dtype"])
+    return HighestRate(per_s, f"{row.value} {row.unit} of {axes['dtype']} {axes['engine']}, {said}", citations)
 
 
-def _counted(platform: Platform, axes: dict[str, str]) -> Fraction:
-    """Return operations a clock and SM times SMs at the highest clock, for a rate that is printed without a clock.
+def _at_highest(per_s: Fraction, dtype: str) -> str:
+    return f"{si(per_s, 'OPS' if dtype.startswith('int') else 'FLOPS')} at the highest clock"
 
-    The product's own row where it has one, else the ceiling of its target; 0 where a factor is unknown.
+
+def _counted(platform: Platform, axes: dict[str, str]) -> HighestRate | None:
+    """Return operations a clock and SM times SMs at the highest clock; None where a factor is unknown.
+
+    The product's own row where it has one, else the ceiling of its target.
     """
     asked = {name: axes[name] for name in ("dtype", "engine", "sparsity")}
     rows = platform.rows("ops_per_clock_per_sm", **asked)
     own = [row for row in rows if not row.is_ceiling]
-    found = [value.si for row in own or rows if isinstance(value := platform.quantity(row), Quantity)]
+    found = [value for row in own or rows if isinstance(value := platform.quantity(row), Quantity)]
     units, clocks = platform.get("sm_count"), _clocks(platform, "max", axes["engine"])
     if not (found and clocks and isinstance(units, Quantity)):
-        return Fraction(0)
-    return max(found) * units.si * max(clocks)
+        return None
+    factors = (max(found, key=lambda one: one.si), units, clocks[-1])
+    per_s = Fraction(prod(one.si for one in factors))
+    citations = tuple(text for one in factors for text in one.citation_texts)
+    return HighestRate(per_s, _at_highest(per_s, axes["dtype"]), citations)
 
 
-def _clocks(platform: Platform, kind: str, engine: str) -> list[Fraction]:
+def _clocks(platform: Platform, kind: str, engine: str) -> list[Quantity]:
     rows = [row for row in platform.rows("sm_clock", **{"class": kind}) if dict(row.axes)["ops"] in {"all", engine}]
-    return [value.si for row in rows if isinstance(value := platform.quantity(row), Quantity)]
+    found = [value for row in rows if isinstance(value := platform.quantity(row), Quantity)]
+    return sorted(found, key=lambda one: one.si)

@@ -111,8 +111,8 @@ def gain(pct: Real | None) -> str:
 def spoken(number: str, symbol: str) -> str:
     """Return a printed value of many digits as people say it, nothing where the printed form is short.
 
-    >>> spoken("7928064000000", "B/s"), spoken("4.0", "TB/s"), spoken("65536", "count")
-    ('7.928 TB/s', '', '')
+    >>> spoken("7928064000000", "B/s"), spoken("262144", "KiB"), spoken("406000", "GOPS"), spoken("65536", "count")
+    ('7.928 TB/s', '256 MiB', '406 TOPS', '')
     """
     from kopt_kb.quantity.units import UNITS, si_unit
 
@@ -121,7 +121,14 @@ def spoken(number: str, symbol: str) -> str:
         return ""
     if Decimal(number) < _LONG:
         return ""
-    return si(Fraction(number) * unit.factor, si_unit(unit.dimension))
+    value = Fraction(number) * unit.factor
+    if unit.dimension == "op/s":
+        return si(value, "FLOPS" if "FLOP" in symbol else "OPS")
+    if symbol == "B" or symbol.endswith("iB"):
+        whole = [one for one in ("GiB", "MiB") if (value / UNITS[one].factor).denominator == 1]
+        if whole and value < _LONG * UNITS[whole[0]].factor:
+            return f"{value / UNITS[whole[0]].factor} {whole[0]}"
+    return si(value, si_unit(unit.dimension))
 
 
 def said(quantity: Quantity) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kopt_kb.workspace.journal import setup_events as events
 from kopt_kb.workspace.state import WorkspaceState
 
-__all__ = ["has_targets", "too_short"]
+__all__ = ["has_targets", "too_short", "without_condition"]
 
 
 def too_short(targets: events.TargetSet | None) -> dict[str, str]:
@@ -16,6 +16,18 @@ def too_short(targets: events.TargetSet | None) -> dict[str, str]:
     if not isinstance(held, Mapping):
         return {}
     return {str(shape): str(held.get("than", "")) for shape in held.get("shapes", ())}
+
+
+def without_condition(state: WorkspaceState) -> dict[str, str]:
+    """Return shape → why it has no condition: its target is too short to be timed, or a value that bounds it UNKNOWN."""
+    short = too_short(state.targets)
+    judged = {one.shape for one in state.targets.targets} if state.targets is not None else set()
+    unknown = {
+        one.shape: "a value that its bound needs is UNKNOWN" for one in state.rooflines if one.bound == "unknown"
+    }
+    return {shape: f"its target is shorter than {than}" for shape, than in short.items()} | {
+        shape: why for shape, why in unknown.items() if shape not in short and shape not in judged
+    }
 
 
 def has_targets(state: WorkspaceState) -> bool:

@@ -20,7 +20,7 @@ from kopt_kb.workspace.route import route_text
 from kopt_kb.workspace.state import WorkspaceState
 from kopt_kb.workspace.targets.conditions import Condition, StopConditions, wiki_of
 from kopt_kb.workspace.targets.floors import floor_s, floor_text, has_floors
-from kopt_kb.workspace.targets.short import too_short
+from kopt_kb.workspace.targets.short import without_condition
 from kopt_kb.workspace.views.blocks import render_block
 from kopt_kb.workspace.views.words import citation, is_second_edition, spec_line, unknown_in, unknown_words
 
@@ -308,7 +308,6 @@ def _stop(state: WorkspaceState) -> str:
     if state.targets is None:
         return TBD
     judged = {one.shape: one for one in StopConditions.of(state).conditions}
-    short = too_short(state.targets)
     rows: list[tuple[str, ...]] = []
     for one in state.targets.targets:
         grades = ", ".join(one.grades)
@@ -322,7 +321,7 @@ def _stop(state: WorkspaceState) -> str:
     return "\n".join(
         [
             *_target_lines(state), "", *table(_STOP_HEAD, rows),
-            *(f"No condition for {shape}: its target is shorter than {than}." for shape, than in short.items()),
+            *(f"No condition for {shape}: {why}." for shape, why in without_condition(state).items()),
             "A rate is what counts under the named roof, operations of that engine or compulsory bytes of that level,",
             "over the median latency.",
             f"Set by event {state.targets_seq} ({state.targets.by}): {state.targets.reason}.",

@@ -44,6 +44,17 @@ def test_words_of_people() -> None:
     assert (spoken("201310208", "KiB"), spoken("UNKNOWN", "B"), spoken("8", "TB/s")) == ("206.1 GB", "", "")
 
 
+@pytest.mark.parametrize(
+    ("number", "symbol", "text"),
+    [("406000", "GOPS", "406 TOPS"), ("343415", "GFLOPS", "343.4 TFLOPS"), ("262144", "KiB", "256 MiB"),
+     ("100663296", "B", "96 MiB"), ("132644864", "B", "132.6 MB"), ("97871", "MiB", ""), ("7928064000000", "B/s", "7.928 TB/s")],
+    ids=["integers", "floats", "binary unit", "whole MiB", "no whole MiB", "short", "bandwidth"],
+)  # fmt: skip
+def test_values_are_said_in_the_unit_that_their_field_uses(number: str, symbol: str, text: str) -> None:
+    """Integer operations are no FLOP; capacities that are whole in a binary unit are said in it."""
+    assert spoken(number, symbol) == text
+
+
 def test_numbers_of_any_size_are_said() -> None:
     """The largest float has 309 digits before the point."""
     assert rounded(1.5e308) == "15" + "0" * 307

@@ -21,6 +21,13 @@ def test_the_shipped_wiki_is_clean() -> None:
     assert report.outcomes["fail"] == 0
 
 
+def test_no_vendors_own_measurement_stands_as_a_third_partys() -> None:
+    """Grade measured on a product's page is the vendor's; AMD's 2003.45 GB/s of an MI308X stood so in `kb lookup`."""
+    for page in sorted((default_root() / "hardware").glob("*/*.md")):
+        _, _, rest = page.read_text().partition("\n## Measured (third party)\n")
+        assert "| measured |" not in rest.partition("\n## ")[0], page
+
+
 def test_not_checkable_is_counted_apart(wiki_root: Path, product: Path) -> None:
     """It is never a pass."""
     kept = [line for line in product.read_text().split("\n") if not line.startswith("| memory_data_rate")]

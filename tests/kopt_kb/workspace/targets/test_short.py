@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kopt_kb.problem.problem import Problem
 from kopt_kb.wiki.registry import Registry
-from kopt_kb.workspace.targets.short import has_targets, too_short
+from kopt_kb.workspace.targets.short import has_targets, too_short, without_condition
 from kopt_kb.workspace.task import Task
 from kopt_kb.workspace.workspace import Workspace
 
@@ -20,3 +20,12 @@ def test_a_tiny_shape_has_no_condition_and_says_than_what_it_is_shorter(tmp_path
     assert too_short(state.targets)["16x128"]
     assert has_targets(state)
     assert too_short(None) == {}
+
+
+def test_a_shape_whose_bound_is_unknown_has_none_and_says_so(tmp_path: Path) -> None:
+    """Nobody prints how fast an MI308X multiplies: its README stood with an empty table and no word."""
+    task = Task("MI308X", "", None, Problem.of("gemm", ["512x512x512"], "bf16"), allow_unknown=True)
+    state = Workspace.create(tmp_path, "w", task, Registry.open()).state()
+    assert without_condition(state) == {"512x512x512": "a value that its bound needs is UNKNOWN"}
+    (text,) = (one.read_text() for one in tmp_path.glob("*/README.md"))
+    assert "No condition for 512x512x512: a value that its bound needs is UNKNOWN." in text
