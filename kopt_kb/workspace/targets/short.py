@@ -19,7 +19,7 @@ def too_short(targets: events.TargetSet | None) -> dict[str, str]:
 
 
 def without_condition(state: WorkspaceState) -> dict[str, str]:
-    """Return shape → why it has no condition: its target is too short to be timed, or a value that bounds it UNKNOWN."""
+    """Return shape → why it has no condition: its target is too short to be timed, or its bound UNKNOWN."""
     short = too_short(state.targets)
     judged = {one.shape for one in state.targets.targets} if state.targets is not None else set()
     unknown = {
