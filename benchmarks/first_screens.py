@@ -1,12 +1,12 @@
-"""Numbers of the first screens of `kb roofline`, `kb compare` and `kb init`, computed again from cited lines of the wiki.
+"""Numbers of the first screens of `kb roofline`, `kb compare`, `kb init`, computed again from cited lines of the wiki.
 
 Usage: python benchmarks/first_screens.py [--platform NAME ...] > benchmarks/results/first_screens.txt
 
 For each product and each of eight operations `kb roofline --json` is run. Nothing of the package computes here: work
 and bytes come from the formulas below, values and units from the line of gpuwiki/ that each citation names, read as
 text. Compared are operations and bytes, intensity, bound, every roof, every target and its time, and the least times;
-of `kb compare` every ratio; of the README that `kb init` writes every specification, and the target and latency of each
-Stop Condition. A line a screen, `ok` with how many numbers were compared, else each that differs. Exit 1 where one does.
+of `kb compare` every ratio; of the README of `kb init` every specification, and target and latency of each Stop
+Condition. A line a screen, `ok` with how many numbers were compared, else each that differs. Exit 1 where one does.
 """
 
 from __future__ import annotations
