@@ -26,6 +26,9 @@ _LIBRARY = re.compile(r"libnvrtc\.so(?:\.[\d.]+)?")
 _ERROR = re.compile(
     r"^(?P<file>.+?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<what>.*)$", re.MULTILINE
 )
+_AT_END = re.compile(r"^At end of source: error(?: #[\w-]+)?: (?P<what>.*)$", re.MULTILINE)
+_NAMES = "__nv_name_map"
+"""What NVRTC calls the text in which it looks for the entries, after the file."""
 _ASSEMBLER = re.compile(r"^ptxas.*?(?:error|fatal)\s*:\s*(?P<what>.*)$", re.MULTILINE)
 _FEATURES_FROM = 90
 """From this compute capability on there are features of one architecture alone, which its name with an `a` allows."""
@@ -93,8 +96,14 @@ def compile_cuda(
 
 def problem_in(log: str, file: str) -> tuple[str, str] | None:
     """Return the first error of a log and where it is, `file:line`; None when there is none."""
-    if found := _ERROR.search(log):
-        return found["what"][:300], f"{found['file']}:{found['line']}"
+    found = [*_ERROR.finditer(log)]
+    for one in found:
+        if one["file"] != _NAMES:
+            return one["what"][:300], f"{one['file']}:{one['line']}"
+    if ended := _AT_END.search(log):
+        return f"at the end of the file: {ended['what'][:300]}", file
+    if found:
+        return found[0]["what"][:300], file
     if said := _ASSEMBLER.search(log):
         return f"ptxas: {said['what'][:300]}", file
     return None

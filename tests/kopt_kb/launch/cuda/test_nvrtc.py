@@ -54,6 +54,17 @@ def test_logs_are_read_by_whoever_said_it() -> None:
     assert problem_in("b.cu(7): warning: no\n", "a.cu") is None
 
 
+def test_a_file_that_was_cut_is_named_and_not_the_compilers_own_text(tmp_path: Path, nvrtc: str) -> None:
+    """The entry is not found either, which is said first, at a line of a file that nobody has."""
+    file = str(tmp_path / "a.cu")
+    with pytest.raises(CompileFailed, match='at the end of the file: expected a "}"') as caught:
+        compile_cuda("__global__ void one() { int a = 1;", file, 90, entries=["one"])
+    assert caught.value.where == file
+    with pytest.raises(CompileFailed, match='identifier "two" is undefined') as caught:
+        compile_cuda("__global__ void one() {}", file, 90, entries=["two"])
+    assert caught.value.where == file
+
+
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing else is tried."""
     monkeypatch.setattr(module, "_roots", lambda: iter(()))
