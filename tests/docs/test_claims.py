@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.doors.languages import languages
+from tests.docs.claims_of_trust import EXPLAINS, TRUST
 
 ROOT = Path(__file__).parents[2]
 _AUDIT = "tests/kopt_kb/workspace/audit"
@@ -131,88 +132,6 @@ KNOWN: dict[str, tuple[str, ...]] = {
 }
 """The same of what is known not to hold: the test that shows how far it does."""
 
-TRUST: dict[str, tuple[str, ...]] = {
-    "an edited view is a finding of `kb audit`, not a new truth": (
-        f"{_AUDIT}/test_rendered.py::test_an_edit_is_found_with_its_byte",
-    ),
-    "where it goes on from there the verdict is *consistent, anchored*": (f"{_AUDIT}/test_bundled.py::test_anchors",),
-    "the verdict is *consistent, timed again here*, with the ratio of the recorded time to the one of now": (
-        f"{_AUDIT}/test_replayed.py::test_times_that_hold_are_said_beside_the_verdict",
-    ),
-    "where it does not, or the result is wrong, that is a finding": (
-        f"{_AUDIT}/test_replayed.py::test_times_that_do_not_hold_are_a_finding",
-        f"{_AUDIT}/test_replayed.py::test_a_wrong_result_is_a_finding",
-    ),
-    "Without such a GPU the audit says why nothing was timed": (
-        f"{_AUDIT}/test_replayed.py::test_another_gpu_and_none_are_said_and_no_finding",
-    ),
-    "`--require anchored`, `--require timed` and `--require bound` make anything less exit 1": (
-        f"{_AUDIT}/test_replayed.py::test_exit_codes",
-        f"{_AUDIT}/test_recompiled.py::test_records_that_do_not_say_how_they_were_compiled",
-    ),
-    "what the journal recorded of it does not count": (
-        f"{_AUDIT}/test_floors.py::test_floors_that_the_journal_makes_up_do_not_count",
-    ),
-    "Times that exclude each other are findings": (
-        f"{_AUDIT}/test_times.py::test_events_that_contradict_each_other",
-        f"{_AUDIT}/test_times.py::test_answers_that_contradict_themselves",
-    ),
-    "an identity or driver version that no driver prints are findings": (
-        f"{_AUDIT}/test_machines.py::test_a_machine_that_is_none",
-    ),
-    "a version accepted without a gate of its policy are findings": (
-        f"{_AUDIT}/test_judged.py::test_records_and_decisions_without_ground",
-    ),
-    "that was changed or removed since it was captured is a finding": (
-        f"{_AUDIT}/test_captured.py::test_a_test_that_was_changed_or_removed",
-        f"{_AUDIT}/test_captured.py::test_a_plan_that_a_round_was_judged_with",
-    ),
-    "on any other row it is a note": (f"{_AUDIT}/test_bundled.py::test_another_row_of_this_machine_is_a_note",),
-    "Targets that rest on another wiki than the packaged one name it": (
-        "tests/kopt_kb/wiki/test_apart.py::test_a_copy_is_named_and_an_edited_page_in_it_too",
-        f"{_AUDIT}/test_audit.py::test_a_fresh_workspace_is_clean",
-    ),
-    "The audit finds records that claim more than their runs gave": (
-        f"{_AUDIT}/test_decisions.py::test_more_trust_than_there_is",
-    ),
-    "A gain is said with the level that it rests on": (
-        "tests/kopt_kb/workspace/test_levels.py::test_the_lowest_level_counts",
-    ),
-    "*times reported by the project, results not compared* where its file has no command `outputs`": (
-        "tests/kopt_kb/workspace/test_levels.py::test_a_project_reports",
-    ),
-    "The first lets a policy of the package decide only where the user said so": (
-        f"{_REPORTED}::test_nothing_is_accepted_without_the_users_word",
-    ),
-    "Of the second the baseline shows that `outputs` calls what the benchmark calls": (
-        f"{_ENTRIES}::test_a_function_that_is_only_timed_is_named",
-    ),
-    "Where all are the recorded ones the verdict adds *source bound again here*": (
-        f"{_AUDIT}/test_recompiled.py::test_code_that_is_the_same_is_said_beside_the_verdict",
-    ),
-    "one that the journal calls bound and that is another one here is a finding": (
-        f"{_AUDIT}/test_recompiled.py::test_code_that_is_another_is_a_finding_where_the_journal_claims_it",
-    ),
-    "Another version of the compiler makes another object": (
-        f"{_AUDIT}/test_recompiled.py::test_what_this_machines_compiler_cannot_say_is_no_finding",
-    ),
-    "Records from before they said how they were compiled stay `unbound, not asked`": (
-        f"{_AUDIT}/test_recompiled.py::test_records_that_do_not_say_how_they_were_compiled",
-    ),
-    "so is a .gitignore that is not what kb wrote": (f"{_AUDIT}/test_written.py::test_what_kb_wrote_is_named",),
-    "The README's text outside of its blocks is a person's": (
-        f"{_AUDIT}/test_written.py::test_a_persons_words_are_said_to_be_that",
-    ),
-    "the limit there is 2⁻¹⁴ in place of the tolerance": (
-        f"{_JUDGEMENT}::test_where_results_are_exact_a_tolerance_is_no_budget",
-    ),
-    "It is not asked where the problem says that the tolerance is a budget": (
-        f"{_JUDGEMENT}::test_a_problem_that_widens_its_tolerance_says_that_it_is_a_budget",
-    ),
-    "None of 16 honest ways is refused": ("tests/docs/test_claims.py::test_the_measured_ways_are_those_that_are_said",),
-}
-"""The same of docs/explanation/trust.md, but for what it explains."""
-
 _SAID = [("SECURITY.md", *one) for one in (SECURITY | KNOWN).items()] + [
     ("docs/explanation/trust.md", *one) for one in TRUST.items()
 ]
@@ -247,6 +166,17 @@ def test_no_point_stands_without_a_test(begin: str, end: str, said: dict[str, tu
     points = [_words(one) for one in re.split(r"\n- ", section) if one.strip()]
     assert len(points) >= 9
     bare = [one for one in points if not any(sentence in one for sentence in said)]
+    assert bare == []
+
+
+def test_every_sentence_on_trust_has_a_test_or_only_explains() -> None:
+    """But for the lists of what is not proved, whose point it is, and the rows of tables."""
+    text = (ROOT / "docs/explanation/trust.md").read_text().partition("\n## What is not proved")[0]
+    prose = "\n".join(line for line in text.split("\n") if not line.startswith(("|", "#")))
+    parts = [_words(one) for one in re.split(r"\n\n|\n(?=- |\d\. )", prose)]
+    sentences = [one for part in parts for one in re.split(r"(?<=[.:;])\s+(?=[A-Z`*\[])", part.lstrip("-0123456789. "))]
+    assert len(sentences) > 80
+    bare = [one for one in sentences if one and not one.startswith(EXPLAINS) and not any(said in one for said in TRUST)]
     assert bare == []
 
 

@@ -21,6 +21,7 @@ from kopt_kb.launch.judge.makers import Makers
 from kopt_kb.launch.judge.pool import DevicePool
 from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.kernel.declared import packaged_reference
+from kopt_kb.launch.recompile.binding import Binder
 from kopt_kb.launch.record.model import LaunchRecord
 from kopt_kb.problem.tolerances import Tolerance
 
@@ -174,8 +175,15 @@ def test_a_third_side_is_timed_too(executor: RecordExecutor, launcher: Launcher)
     assert medians["best"] < medians["candidate"] < medians["incumbent"]
 
 
-def test_a_search_finds_the_best_block(executor: RecordExecutor, launcher: Launcher) -> None:
-    """All of a small space; what does not compile has failed; the winner's time is of samples of its own."""
+def test_a_search_finds_the_best_block(
+    executor: RecordExecutor, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of a small space; what does not compile has failed; the winner's time is of samples of its own.
+
+    No code object of it is made again.
+    """
+    bound: list[object] = []
+    monkeypatch.setattr(Binder, "bound", lambda _, codes, *_more: bound.extend(codes) or [])
     spaces = {"4096": SpaceAsked({"BLOCK": 128}, {"BLOCK": [128, 256, 100, 1024]}, {"BLOCK": 256})}
     source = launcher() + b"\n\ndef default_config(shape, dtype):\n    return {}\n"
     outcome = ran(executor, "search", source, spaces=spaces)
@@ -186,6 +194,8 @@ def test_a_search_finds_the_best_block(executor: RecordExecutor, launcher: Launc
     assert (found.evaluated, found.failed, found.strategy, found.space) == (4, 1, "exhaustive", 4)
     assert found.median_s == pytest.approx(4e-6, rel=0.01)
     assert "'BLOCK': 100" in outcome.printed
+    assert bound == []
+    monkeypatch.undo()
     assert executor._judging.asked[-2:] == [("time", 3), ("time", 1)]
     file, _ = with_chosen(source, {"4096": found.config})
     begun = next(executor._shelf._count)

@@ -259,3 +259,20 @@ def test_a_problem_that_widens_its_tolerance_says_that_it_is_a_budget() -> None:
         stored = next(one.dtype for one in case.inputs if one.is_floating_point())
         out = (case.reference() * (1 - float(usual.rel_l2_err) / (2 if dtype == "bf16" else 0.5))).to(stored)
         assert bool(case.judge(out, limits).problem) is problem, (dtype, factor)
+
+
+def test_a_tolerance_stays_where_operands_are_rounded_on_the_way() -> None:
+    """Of 8 bits: half of it is spent where each sum has one term, and that is right; in bf16 it is wrong."""
+    product = importlib.import_module("kopt_kb.kernels.matmul")
+
+    def inputs(shape: tuple[int, ...], _: str, *given: object) -> object:
+        return product.make_inputs(shape, "bf16", *given)
+
+    module = SimpleNamespace(OP="gemm", reference=product.reference, make_inputs=inputs)
+    trial = next(one for one in trials_of("gemm") if one.exact)
+    wrong = {}
+    for dtype in ("bf16", "fp8", "tf32"):
+        case, limits = Case(module, (64, 64, 64), dtype, trial, 3, "cpu"), tolerance_of(dtype)
+        out = case.reference() * (1 - float(limits.rel_l2_err) / 2)
+        wrong[dtype] = bool(case.judge(out.float(), limits).problem)
+    assert wrong == {"bf16": True, "fp8": False, "tf32": False}

@@ -20,7 +20,7 @@ from tests.kopt_kb.launch.recompile.sources import HONEST
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
 
-def test_the_recorded_source_gives_the_recorded_code_and_another_constant_does_not(
+def test_the_recorded_source_alone_gives_the_recorded_code(
     makers: Makers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A journal that calls the code bound is consistent with the first source, and contradicted by the second."""
