@@ -161,9 +161,9 @@ def started(platform: str, op: str) -> Screen:
         text = Path(folder, "kernel_opt_w", "README.md").read_text(encoding="utf-8")
     rows = dict[str, Fraction]()
     for key, value, unit, place in re.findall(r"^- (\S+): ([0-9.]+) (\S+) <- (<gpu-wiki>\S+)$", text, re.MULTILINE):
-        line = cited(place)
-        screen.same(key, float(Fraction(value) * UNITS.get(unit, 1)), line)
-        rows[key] = line if line is not None else Fraction(value)
+        hand = cited(place)
+        screen.same(key, float(Fraction(value) * UNITS.get(unit, 1)), hand)
+        rows[key] = hand if hand is not None else Fraction(value)
     amounts: dict[str, int] = {**flops, "dram": read + written}
     for line in text.partition("## Stop Conditions")[2].partition("\n## ")[0].splitlines():
         cells = [one.strip() for one in line.strip("|").split("|")]
