@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kopt_kb.doors.table import packs
-from tests.guards.trees import tree_of
+from tests.guards.trees import nodes_of, tree_of
 
 pytestmark = pytest.mark.core
 
@@ -57,7 +57,7 @@ def parts_of(text: str) -> tuple[tuple[int, str], ...]:
 
 def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and module of every import: at the top, inside functions, for types only, and by `later`."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
