@@ -19,6 +19,8 @@ import pytest
 _SKIPPED_CORE: list[str] = []
 os.environ["KOPT_TRUST"] = str(Path(tempfile.mkdtemp(prefix="kb-test-trust-")) / "trust.json")
 """No test reads or changes what the person who runs the tests allowed."""
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""Threads of torch, here and in children, sleep while they wait: two workers that spin take each other's processors."""
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -29,36 +29,36 @@ class Plot:
 
     def x(self, intensity: float) -> float:
         """Return where an intensity is."""
-        low, high = map(math.log10, self.picture.range())
+        low, high = map(math.log10, self.picture.range)
         return self.frame.left + (self.frame.right - self.frame.left) * (math.log10(intensity) - low) / (high - low)
 
     def y(self, rate: float) -> float:
         """Return where a rate is."""
-        low, high = map(math.log10, self.picture.rates())
+        low, high = map(math.log10, self.picture.rates)
         return self.frame.bottom - (self.frame.bottom - self.frame.top) * (math.log10(rate) - low) / (high - low)
 
     def path(self, roof: DrawnRoof) -> tuple[tuple[float, float], ...]:
         """Return the corners of a roof: on these axes it is two straight lines."""
-        low, high = self.picture.range()
+        low, high = self.picture.range
         return tuple((self.x(one), self.y(roof.at(one))) for one in (low, roof.ridge, high))
 
     def grid(self) -> Iterator[DrawnLine]:
         """Yield a line for each tick, then the axes."""
         frame = self.frame
-        for value in ticks(*self.picture.rates()):
+        for value in ticks(*self.picture.rates):
             yield DrawnLine(((frame.left, self.y(value)), (frame.right, self.y(value))), "grid")
-        for value in ticks(*self.picture.range()):
+        for value in ticks(*self.picture.range):
             yield DrawnLine(((self.x(value), frame.top), (self.x(value), frame.bottom)), "grid")
         yield DrawnLine(((frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)), "axis")
 
     def words(self) -> Iterator[Placed]:
         """Yield the numbers at the ticks, as far as they do not run into each other, and the names of the axes."""
         frame, end = self.frame, 0.0
-        for value in ticks(*self.picture.rates()):
+        for value in ticks(*self.picture.rates):
             text = si(value, "").strip()
             y = min(max(self.y(value), frame.top + LINE_PX / 2), frame.bottom - LINE_PX / 2)
             yield Placed(text, box_of(text, frame.left - _GAP_PX - width_px(text) / 2, y), "quiet", "end")
-        for value in ticks(*self.picture.range()):
+        for value in ticks(*self.picture.range):
             text = number(value)
             half = width_px(text) / 2
             box = box_of(text, min(self.x(value), frame.right - half), frame.bottom + _GAP_PX + LINE_PX / 2)

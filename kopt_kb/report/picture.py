@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -118,7 +119,7 @@ class Point:
         return f"{si(self.rate, 'FLOP/s')} at {rounded(self.intensity)} FLOP/B"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Picture:
     """What is drawn."""
 
@@ -136,7 +137,7 @@ class Picture:
         """Whether slopes are of several levels of memory and flat parts are shared by them."""
         return any(one.level for one in self.roofs)
 
-    @property
+    @cached_property
     def drawable(self) -> tuple[Point, ...]:
         """The points that have a place."""
         return tuple(one for one in self.points if one.is_drawable)
@@ -147,14 +148,16 @@ class Picture:
         found = [*(one.source for one in self.roofs), *(one.source for one in self.points)]
         return tuple(dict.fromkeys(filter(None, found)))
 
+    @cached_property
     def range(self) -> tuple[float, float]:
-        """Return the intensities to draw, from left of the leftmost thing to right of the rightmost."""
+        """The intensities to draw, from left of the leftmost thing to right of the rightmost."""
         places = [roof.ridge for roof in self.roofs] + [point.intensity for point in self.drawable]
         return min(places) / _MARGIN**2, max(places) * _MARGIN**2
 
+    @cached_property
     def rates(self) -> tuple[float, float]:
-        """Return the rates to draw."""
-        low, _ = self.range()
+        """The rates to draw."""
+        low, _ = self.range
         known = [one.at(low) for one in self.roofs] + [one.peak for one in self.roofs]
         known += [point.rate for point in self.drawable]
         return min(known) / 2, max(known) * _MARGIN

@@ -56,8 +56,8 @@ class _Plot:
 
     def __init__(self, picture: Picture, width: int, height: int) -> None:
         self.picture, self.width, self.height = picture, width, height
-        self.low, self.high = picture.range()
-        self.bottom, self.top = picture.rates()
+        self.low, self.high = picture.range
+        self.bottom, self.top = picture.rates
         self.grid = [[" "] * width for _ in range(height)]
         self.entries = point_entries(picture.drawable)
 

@@ -90,9 +90,9 @@ def _mapped_files(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
 
 
 def disk_bytes(folders: Iterable[Path]) -> int:
-    """Return what the files below folders take on their disk."""
+    """Return what the files below folders take on their disk; /proc is on none, and a walk through it takes 0.1 s."""
     total = 0
-    left = [os.fspath(one) for one in folders]
+    left = [one for one in map(os.fspath, folders) if one != "/proc"]
     while left:
         with suppress(OSError), os.scandir(left.pop()) as entries:
             for one in entries:

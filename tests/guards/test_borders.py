@@ -7,12 +7,13 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kopt_kb.doors.table import packs
-from tests.guards.trees import tree_of
+from tests.guards.trees import nodes_of, tree_of
 
 pytestmark = pytest.mark.core
 
@@ -37,18 +38,26 @@ def core(root: Path) -> Iterator[tuple[str, Path]]:
 
 def spoken(text: str, words: Iterable[str]) -> list[int]:
     """Return the lines whose identifiers or strings contain one of the words; comments are free."""
-    finders = [re.compile(rf"(?<![a-z0-9]){re.escape(one)}(?![a-z])") for one in words]
-    found = []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in {tokenize.NAME, tokenize.STRING}:
-            parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", token.string).lower()
-            found += [token.start[0] for finder in finders if finder.search(parts)]
-    return found
+    letters = text.lower().replace("_", "")
+    there = [one for one in words if one.replace("_", "") in letters]
+    finders = [re.compile(rf"(?<![a-z0-9]){re.escape(one)}(?![a-z])") for one in there]
+    said = parts_of(text) if finders else ()
+    return [line for line, parts in said for finder in finders if finder.search(parts)]
+
+
+@cache
+def parts_of(text: str) -> tuple[tuple[int, str], ...]:
+    """Return line and words of each identifier and string of a file; each pack asks for the same files."""
+    return tuple(
+        (token.start[0], re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", token.string).lower())
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type in {tokenize.NAME, tokenize.STRING}
+    )
 
 
 def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line and module of every import: at the top, inside functions, for types only, and by `later`."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

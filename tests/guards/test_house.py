@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.guards.trees import tree_of
+from tests.guards.trees import nodes_of, tree_of
 
 pytestmark = pytest.mark.core
 
@@ -33,7 +33,7 @@ def untyped(tree: ast.Module) -> list[int]:
     """Return the lines of annotations that are a mapping of names to anything."""
     return [
         node.lineno
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
         and node.value.id in {"dict", "Mapping", "MutableMapping"}
@@ -46,7 +46,7 @@ def writers(tree: ast.Module) -> list[int]:
     """Return the lines of methods that turn an object into JSON, or JSON into one, by hand."""
     return [
         node.lineno
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.FunctionDef) and node.name in {"to_json", "from_json"}
     ]
 
@@ -55,7 +55,7 @@ def pickles(tree: ast.Module) -> list[int]:
     """Return the lines that import a reader of pickles: such bytes run code of whoever wrote them."""
     names = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
@@ -72,7 +72,7 @@ def pickles(tree: ast.Module) -> list[int]:
 def long_functions(tree: ast.Module) -> list[int]:
     """Return the lines of functions longer than the limit, docstring and decorators included."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    found = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    found = [node for node in nodes_of(tree) if isinstance(node, kinds)]
     return [node.lineno for node in found if (node.end_lineno or 0) - node.lineno >= MAX_FUNCTION_LINES]
 
 

@@ -35,11 +35,13 @@ def at_run_time(tree: ast.AST, *, inside: bool = False) -> Iterator[tuple[ast.Im
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node, inside
+        elif isinstance(node, ast.expr):  # no statement stands in an expression
+            continue
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             for other in node.orelse:
                 yield from at_run_time(ast.Module([other], []), inside=inside)
         else:
-            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             yield from at_run_time(node, inside=inside or is_function)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from kopt_kb.wiki.registry import Registry
 from kopt_kb.wiki.sheet import row_value
-from tests.guards.trees import tree_of
+from tests.guards.trees import nodes_of, tree_of
 
 METRICS = {
     "peak_compute", "memory_bandwidth", "memory_capacity", "sm_clock", "memory_clock", "l2_capacity", "llc_capacity",
@@ -59,7 +59,7 @@ def _values() -> set[Fraction]:
 
 def _hits(tree: ast.Module, values: set[Fraction], name: str = "") -> list[tuple[int, float]]:
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         number = node.value if isinstance(node, ast.Constant) else None
         if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
             continue

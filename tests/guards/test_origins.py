@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guards.trees import tree_of
+from tests.guards.trees import nodes_of, tree_of
 
 MAKERS = {"Cited": "kopt_kb/wiki/resolve.py"}
 
@@ -27,7 +27,7 @@ def _origin_names(tree: ast.Module) -> dict[str, str]:
     """Return local name → origin for names imported from the quantity module."""
     return {
         alias.asname or alias.name: alias.name
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "kopt_kb.quantity.quantity"
         for alias in node.names
         if alias.name in MAKERS
@@ -37,7 +37,7 @@ def _origin_names(tree: ast.Module) -> dict[str, str]:
 def _made_elsewhere(name: str, tree: ast.Module) -> list[str]:
     """Return the calls of an origin's constructor outside of its maker."""
     local, found = _origin_names(tree), []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call):
             by_name = local.get(node.func.id) if isinstance(node.func, ast.Name) else None
             by_module = node.func.attr if isinstance(node.func, ast.Attribute) and node.func.attr in MAKERS else None
@@ -75,7 +75,7 @@ def test_cited_is_made_where_rows_become_quantities(repo_root: Path) -> None:
     """The check above is not vacuous: the maker does call the constructor."""
     tree = ast.parse((repo_root / MAKERS["Cited"]).read_text())
     assert any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "Cited" for n in ast.walk(tree)
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "Cited" for n in nodes_of(tree)
     )
 
 
@@ -84,7 +84,7 @@ def test_error_codes_belong_to_one_class(repo_root: Path) -> None:
     """A code `KB…` declared by a class is declared by no other class."""
     owners = defaultdict(list)
     for name, tree in _trees(repo_root):
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             if isinstance(node, ast.ClassDef):
                 for item in node.body:
                     target = item.targets[0] if isinstance(item, ast.Assign) else getattr(item, "target", None)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from kopt_kb.base.wire import Wire
@@ -112,6 +113,7 @@ def changed_caches(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Cach
     return tuple(one for one in found if (one.name, one.key) not in before)
 
 
+@lru_cache(maxsize=256)  # every view of a campaign asks for the same files of its rounds
 def _caches(text: str) -> tuple[CacheUse, ...]:
     try:
         return cache_uses(text.encode())
@@ -165,13 +167,14 @@ def _new_assumptions(old: str, new: str) -> list[BucketFinding]:
     return [one for one in grouped_assumptions(new) if one.what not in known]
 
 
-def grouped_assumptions(text: str) -> list[BucketFinding]:
+@lru_cache(maxsize=256)
+def grouped_assumptions(text: str) -> tuple[BucketFinding, ...]:
     """Return what a file assumes of the rows of groups: one size for all, a multiple of a tile, none empty."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return []
-    found = []
+        return ()
+    found: list[BucketFinding] = []
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.arg)
@@ -183,7 +186,7 @@ def grouped_assumptions(text: str) -> list[BucketFinding]:
             )
         elif isinstance(node, ast.Assert):
             found += _asserted(node)
-    return found
+    return tuple(found)
 
 
 def _asserted(node: ast.Assert) -> Iterator[BucketFinding]:

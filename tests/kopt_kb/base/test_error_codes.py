@@ -17,8 +17,16 @@ from kopt_kb.cli.commands import OFFERS
 from kopt_kb.doors.entries import entry_points
 from kopt_kb.doors.pack import Pack
 from kopt_kb.doors.table import behind, packs
+from tests.guards.trees import nodes_of, tree_of
 
 BARE = {"KoptError", "BadInput", "FindingError", "MissingTool", "UnknownData"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_are_dropped() -> Iterator[None]:
+    yield
+    tree_of.cache_clear()
+    nodes_of.cache_clear()
 
 
 def _sources(root: Path) -> Iterator[tuple[str, ast.Module]]:
@@ -26,12 +34,12 @@ def _sources(root: Path) -> Iterator[tuple[str, ast.Module]]:
         for path in sorted((root / folder).rglob("*.py")):
             name = path.relative_to(root).as_posix()
             if not name.startswith(("kopt_kb/analysis/", "kopt_kb/kernels/")) and path.name != "error_codes.py":
-                yield name, ast.parse(path.read_text(encoding="utf-8"))
+                yield name, tree_of(path)
 
 
 def _without_cause(tree: ast.Module) -> list[int]:
     """Return the lines that make an error of a general class and do not say its cause."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes_of(tree) if isinstance(node, ast.Call)]
     return [
         call.lineno
         for call in calls
@@ -45,7 +53,7 @@ def _raised(root: Path) -> dict[str, set[str]]:
     for name, tree in _sources(root):
         pack = re.match(r"kopt_kb/packs/(\w+)/", name)
         if not name.endswith("/codes.py"):
-            for node in ast.walk(tree):
+            for node in nodes_of(tree):
                 if isinstance(node, ast.Constant) and re.fullmatch(r"KB\d{3}", str(node.value)):
                     raised.setdefault(str(node.value), set()).add(pack[1] if pack else "")
     return raised

@@ -21,10 +21,15 @@ PINT = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def registry() -> pint.UnitRegistry:
+    """The units of pint, in rational numbers."""
+    return pint.UnitRegistry(non_int_type=Fraction)
+
+
 @pytest.mark.parametrize("symbol", sorted(PINT))
-def test_factors_agree_with_pint(symbol: str) -> None:
+def test_factors_agree_with_pint(symbol: str, registry: pint.UnitRegistry) -> None:
     """Each factor equals pint's, to the last bit of a rational number."""
-    registry = pint.UnitRegistry(non_int_type=Fraction)
     base = registry(PINT[symbol]).to(PINT[DIMENSION_BASE[UNITS[symbol].dimension]])
     assert UNITS[symbol].factor == base.magnitude
 

@@ -67,7 +67,7 @@ def test_what_has_no_place_on_the_axes_is_not_drawable(number: float) -> None:
     roof = DrawnRoof("r", 1e12, 1e13, "s")
     picture = Picture("t", (roof,), (Point("bad", 1.0, number), Point("worse", number, 1e12), Point("good", 1.0, 1e12)))
     assert [one.name for one in picture.drawable] == ["good"]
-    assert picture.range() == (1 / 16, 160.0)
+    assert picture.range == (1 / 16, 160.0)
 
 
 def test_a_picture_that_can_not_be_made_is_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def test_marks_stand_where_their_numbers_are() -> None:
     numbers = next(line for line in lines if line.split()[:2] == ["0.1", "1"])
     assert row.index("1", 8) == numbers.index(" 1 ") + 1
     (attained,) = [line for line in plot if "o" in line]
-    bottom, top = PICTURE.rates()
+    bottom, top = PICTURE.rates
     assert plot.index(row) - plot.index(attained) == pytest.approx(21 * math.log(2) / math.log(top / bottom), abs=1)
 
 

@@ -77,3 +77,11 @@ def test_disk_is_what_files_take(tmp_path: Path) -> None:
         file.truncate(1 << 30)
     assert _MIB <= disk_bytes([tmp_path]) < 2 * _MIB
     assert disk_bytes([tmp_path / "none"]) == 0
+
+
+def test_what_is_on_no_disk_is_not_walked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command of a project may write in /proc, and is looked at several times a second."""
+    looked: list[str] = []
+    monkeypatch.setattr(os, "scandir", lambda place, walk=os.scandir: looked.append(place) or walk(place))
+    assert disk_bytes([tmp_path, Path("/proc")]) == 0
+    assert looked == [str(tmp_path)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.problems import described
 from kopt_kb.launch.problems.find import read_problem
 from kopt_kb.packs.problem_sets import suite
 from kopt_kb.packs.problem_sets.suite import SuiteOptions, run_suite
@@ -21,6 +24,14 @@ from tests.kopt_kb.launch.problems.test_problem_toml import TOML, write
 from tests.packs.problem_sets.test_kernelbench import FILE
 
 pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_counted_once() -> Iterator[None]:
+    """The same bytes count the same: a child with torch for each of these problems, not for each test of them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(described, "_count", cache(described._count))
+        yield
 
 
 @pytest.fixture

@@ -21,14 +21,20 @@ from kopt_kb.wiki.registry import Registry
 FORMS = forms()
 
 
+@pytest.fixture(scope="module")
+def shipped() -> tuple[Registry, Collection]:
+    """The registry of all products, and what stands in it."""
+    registry = Registry.open()
+    return registry, collect(registry)
+
+
 @pytest.mark.parametrize("name", FORMS)
-def test_all_products_agree_when_read_back(name: str, tmp_path: Path) -> None:
+def test_all_products_agree_when_read_back(name: str, shipped: tuple[Registry, Collection], tmp_path: Path) -> None:
     """Each value of each form, by the same comparison that judges foreign tables."""
     if name == "parquet":
         pytest.importorskip("pyarrow")
-    registry = Registry.open()
+    registry, found = shipped
     form = FORMS[name]
-    found = collect(registry)
     write(form, found, tmp_path / "out")
     rows = read_foreign(tmp_path / "out")
     assert {row.platform for row in rows} == {
