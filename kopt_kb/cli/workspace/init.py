@@ -25,6 +25,7 @@ from kopt_kb.cli.kit.problem_arguments import add_problem
 from kopt_kb.cli.workspace.init_call import add_call, taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
+from kopt_kb.cli.workspace.init_program import add_program, with_call
 from kopt_kb.cli.workspace.init_project import task_of_project
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.kernel.op_options import judging, problem_options
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
     add_call(parser)
+    add_program(parser)
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
@@ -116,6 +118,7 @@ def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
     args = given_of_packs(args, "init")
     registry = open_registry(args)
+    args = with_call(args, registry)
     task = _task(args, registry)
     admit(task, registry)
     if sys.stdin.isatty() and not args.json and task.project is None:
