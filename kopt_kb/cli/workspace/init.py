@@ -29,6 +29,7 @@ from kopt_kb.cli.workspace.init_program import add_program, with_call
 from kopt_kb.cli.workspace.init_project import task_of_project
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.kernel.op_options import judging, problem_options
+from kopt_kb.launch.kernel.other_language import in_other_language
 from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -164,6 +165,17 @@ def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
     return [name for name, value in wanted.items() if not value]
 
 
+def _lacking(args: argparse.Namespace, op: str | None, demo: Path | None) -> BadInput:
+    """Return the refusal of a command that says too little: of a file in a language that a pack takes, its way in."""
+    if demo is not None and not args.framework:
+        other = in_other_language(read_demo(demo), demo, "unsaid")
+        if other is not None:
+            return other
+    more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
+    fix = f"nothing was created; give them and run again{more}"
+    return BadInput(f"missing {', '.join(_missing(args, op))}", where="kb init", fix=fix, code="KB102")
+
+
 def _task(args: argparse.Namespace, registry: Registry) -> Task:
     if args.call:
         if other := next((one for one in ("project", "problem") if getattr(args, one)), ""):
@@ -183,11 +195,8 @@ def _task(args: argparse.Namespace, registry: Registry) -> Task:
     if op is not None and demo is not None and has_header(demo) and packaged_file(op_id(op)) is None:
         fix = "give --problem, whose reference judges; a CUDA C++ file has none"
         raise BadInput(f"no reference for the operation {op!r}", where=str(demo), fix=fix, code="KB451")
-    missing = _missing(args, op)
-    if missing or op is None:
-        more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
-        fix = f"nothing was created; give them and run again{more}"
-        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix, code="KB102")
+    if op is None or _missing(args, op):
+        raise _lacking(args, op, demo)
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
     options: dict[str, object] = dict(conditions(args.option))
     if demo is not None:
