@@ -274,11 +274,11 @@ def _knobs(
     """Yield what the launches of a kernel say, each name once; of several launches all have to say it alike."""
     rules = _heuristics(kernel)
     for name, body in rules.items():
-        value = body.value if isinstance(body, ast.Constant) and type(body.value) is int else None
+        number = body.value if isinstance(body, ast.Constant) and type(body.value) is int else None
         role, why = (OPTIONS[name], "an option") if name in OPTIONS else roles.get(name, ("choice", ""))
         # A block that a rule computes makes a row whole or a mask needless: no other value would be right.
-        if body is not None and name not in taken and (value is not None or name in OPTIONS):
-            yield Knob(name, role, value, text.span(body), "literal", f"{why}; of a heuristic")
+        if body is not None and name not in taken and (number is not None or name in OPTIONS):
+            yield Knob(name, role, number, text.span(body), "literal", f"{why}; of a heuristic")
     taken = taken | rules.keys()
     if len(sites) != 1:
         return

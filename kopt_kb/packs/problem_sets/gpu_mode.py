@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -62,7 +63,7 @@ def read_task(path: Path, dtype: str = "", shapes: tuple[str, ...] = (), stored:
     limits = _limits(tree, storage)
     members, changed = _members(kernel)
     name = problem_name(f"gpu_mode {path.parent.name}")
-    table = {
+    table: dict[str, Any] = {
         "name": name, "form": list(form), "workloads": chosen, "make": _MAKE, "reference": _KERNEL,
         "seed": _SEED if _SEED in _parameters(made) else "", "names": list(members), "changed": list(changed),
     }  # fmt: skip
