@@ -131,7 +131,8 @@ def _held(kernel: TunableKernel, computed: Mapping[str, Sequence[Setting]]) -> I
     for one in kernel.knobs:
         if one.name in first or (one.role == "stages" and not kernel.loops):
             continue
-        said = "the compiler's default" if one.value is None else f"{one.name}={one.value}, line {one.span.line}"
+        unsaid = "the compiler's default" if one.place == "keyword" else f"what line {one.span.line} computes"
+        said = unsaid if one.value is None else f"{one.name}={one.value}, line {one.span.line}"
         yield _Held(one.name, one.role, one.value, f"beside {said} ({one.why})")
 
 

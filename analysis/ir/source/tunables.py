@@ -1,7 +1,8 @@
 """What a Triton file lets be set without touching a kernel's body: where each value stands, and what it means there.
 
-A value is found in four places: the configurations of an autotuner, a keyword of a launch, a literal that a launch or
-its function's defaults pass to a constexpr, and a launch option that nobody wrote, which the launch can be given.
+A value is found in five places: the configurations of an autotuner, a rule of `@triton.heuristics`, a keyword of a
+launch, a literal that a launch or its function's defaults pass to a constexpr, and a launch option that nobody wrote,
+which the launch can be given.
 """
 
 from __future__ import annotations
@@ -271,6 +272,14 @@ def _knobs(
     taken: set[str],
 ) -> Iterator[Knob]:
     """Yield what the launches of a kernel say, each name once; of several launches all have to say it alike."""
+    rules = _heuristics(kernel)
+    for name, body in rules.items():
+        number = body.value if isinstance(body, ast.Constant) and type(body.value) is int else None
+        role, why = (OPTIONS[name], "an option") if name in OPTIONS else roles.get(name, ("choice", ""))
+        # A block that a rule computes makes a row whole or a mask needless: no other value would be right.
+        if body is not None and name not in taken and (number is not None or name in OPTIONS):
+            yield Knob(name, role, number, text.span(body), "literal", f"{why}; of a heuristic")
+    taken = taken | rules.keys()
     if len(sites) != 1:
         return
     site = sites[0]
@@ -292,6 +301,18 @@ def _knobs(
             continue  # **options may hold it
         else:
             yield Knob(name, role, None, text.behind_arguments(site.call), "keyword", "an option of the launch")
+
+
+def _heuristics(kernel: ast.FunctionDef) -> dict[str, ast.expr | None]:
+    """Return what `@triton.heuristics` sets → what its lambda gives; None of a function elsewhere."""
+    found: dict[str, ast.expr | None] = {}
+    for one in kernel.decorator_list:
+        if isinstance(one, ast.Call) and dotted_name(one.func, {}).rpartition(".")[2] == "heuristics":
+            table = next(iter([*(word.value for word in one.keywords if word.arg == "values"), *one.args]), None)
+            for key, value in zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ():
+                if isinstance(key, ast.Constant):
+                    found[str(key.value)] = value.body if isinstance(value, ast.Lambda) else None
+    return found
 
 
 def _literal(node: ast.expr | None, function: ast.FunctionDef | None, tree: ast.Module) -> ast.Constant | None:

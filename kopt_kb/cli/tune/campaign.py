@@ -60,6 +60,7 @@ def add_campaign(action: argparse.ArgumentParser) -> None:
     action.add_argument("--flush-bytes", metavar="N", type=int, help="written before each timed run")
     action.add_argument("--seed", metavar="N", type=int, help="of searches and inputs")
     action.add_argument("--proposer", metavar="CMD", action="append", default=[], help="ask this command first")
+    action.add_argument("--no-package", action="store_true", help="propose no kernel of the package's own")
     action.add_argument("--plan", metavar="FILE", help="hypothesis to try, as JSON")
     action.add_argument("--tips", metavar="FILE", help="earlier experience")
     action.add_argument(
@@ -154,6 +155,7 @@ def proposers_of(context: ProposerContext) -> tuple[Proposer, ...]:
         if args.plan:
             return (PlanProposer(Path(args.plan)),)
         asked = tuple(CommandProposer(command) for command in args.proposer)
-    searches = (VariantsProposer(), KnobsProposer(), OwnSpaceProposer())
-    own = (PackagedProposer(), *proposers_of_packs(context, "before_searches"), *searches)
+    searches = (VariantsProposer(packaged=not args.no_package), KnobsProposer(), OwnSpaceProposer())
+    shelf = () if args.no_package else (PackagedProposer(),)
+    own = (*shelf, *proposers_of_packs(context, "before_searches"), *searches)
     return (*asked, *proposers_of_packs(context, "first"), *own, *proposers_of_packs(context, "last"))

@@ -31,7 +31,7 @@ def settings_of(args: argparse.Namespace, campaign: CampaignConfirmed | None) ->
 
 def launch_of(args: argparse.Namespace) -> Invocation:
     """Return what a campaign keeps of the command line, to ask and run the same again."""
-    return Invocation(tuple(args.proposer), args.executor_command or "", args.device or DEVICE)
+    return Invocation(tuple(args.proposer), args.executor_command or "", args.device or DEVICE, args.no_package or None)
 
 
 def as_confirmed(args: argparse.Namespace, campaign: CampaignConfirmed | None) -> argparse.Namespace:
@@ -57,6 +57,7 @@ def as_confirmed(args: argparse.Namespace, campaign: CampaignConfirmed | None) -
         return args
     own = {
         "proposer": list(launch.proposers), "executor_command": launch.executor_command, "device": launch.device,
+        "no_package": bool(launch.no_package),
     }  # fmt: skip
     return argparse.Namespace(**{**vars(args), **own})
 
@@ -81,6 +82,7 @@ def _given(args: argparse.Namespace, campaign: CampaignConfirmed) -> Iterator[tu
             ("--proposer", args.proposer or None, list(launch.proposers)),
             ("--executor-command", args.executor_command, launch.executor_command),
             ("--device", args.device, launch.device),
+            ("--no-package", args.no_package or None, bool(launch.no_package)),
         ]
     flags += [
         ("--no-stop", reason, f"stop reason {reason}") for reason in args.no_stop if reason in policy["stop_reasons"]

@@ -25,9 +25,11 @@ from kopt_kb.cli.kit.problem_arguments import add_problem
 from kopt_kb.cli.workspace.init_call import add_call, taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
+from kopt_kb.cli.workspace.init_program import add_program, with_call
 from kopt_kb.cli.workspace.init_project import task_of_project
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.kernel.op_options import judging, problem_options
+from kopt_kb.launch.kernel.other_language import in_other_language
 from kopt_kb.problem.ops import op_id
 from kopt_kb.problem.problem import Problem
 from kopt_kb.problem.tolerances import Tolerance, tolerance_of
@@ -54,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
     add_call(parser)
+    add_program(parser)
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")
@@ -116,6 +119,7 @@ def run(args: argparse.Namespace) -> int:
     """Create the workspace; exit 4 when a target could not be computed."""
     args = given_of_packs(args, "init")
     registry = open_registry(args)
+    args = with_call(args, registry)
     task = _task(args, registry)
     admit(task, registry)
     if sys.stdin.isatty() and not args.json and task.project is None:
@@ -161,6 +165,17 @@ def _missing(args: argparse.Namespace, op: str | None) -> list[str]:
     return [name for name, value in wanted.items() if not value]
 
 
+def _lacking(args: argparse.Namespace, op: str | None, demo: Path | None) -> BadInput:
+    """Return the refusal of a command that says too little: of a file in a language that a pack takes, its way in."""
+    if demo is not None and not args.framework:
+        other = in_other_language(read_demo(demo), demo, "unsaid")
+        if other is not None:
+            return other
+    more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
+    fix = f"nothing was created; give them and run again{more}"
+    return BadInput(f"missing {', '.join(_missing(args, op))}", where="kb init", fix=fix, code="KB102")
+
+
 def _task(args: argparse.Namespace, registry: Registry) -> Task:
     if args.call:
         if other := next((one for one in ("project", "problem") if getattr(args, one)), ""):
@@ -180,11 +195,8 @@ def _task(args: argparse.Namespace, registry: Registry) -> Task:
     if op is not None and demo is not None and has_header(demo) and packaged_file(op_id(op)) is None:
         fix = "give --problem, whose reference judges; a CUDA C++ file has none"
         raise BadInput(f"no reference for the operation {op!r}", where=str(demo), fix=fix, code="KB451")
-    missing = _missing(args, op)
-    if missing or op is None:
-        more = "" if args.kernel_demo else "; a kernel to tune also needs --kernel-demo and --framework"
-        fix = f"nothing was created; give them and run again{more}"
-        raise BadInput(f"missing {', '.join(missing)}", where="kb init", fix=fix, code="KB102")
+    if op is None or _missing(args, op):
+        raise _lacking(args, op, demo)
     tolerance = _tolerance(args.dtype, args.threshold) if args.threshold else None
     options: dict[str, object] = dict(conditions(args.option))
     if demo is not None:

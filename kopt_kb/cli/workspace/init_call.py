@@ -188,7 +188,7 @@ def _check_integers(name: str, value: object, most: Range | None) -> None:
     if isinstance(value, TensorArgument) and is_index and value.values is None and most is None:
         shape = ",".join(map(str, value.shape))
         what = f"nothing says what integers {name} holds"
-        fix = f"write {name}={value.dtype}[{shape}]<1000 for values from 0 to 999, or all of them behind ="
+        fix = f"write {name}={value.dtype}[{shape}]<1000 for values from 0 to 999, or all of them: =[0,3,…]"
         raise BadInput(what, where="--call", fix=fix, code="KB102")
 
 

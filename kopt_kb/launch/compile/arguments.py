@@ -20,7 +20,9 @@ _TENSOR = re.compile(r"([A-Za-z][\w.]*)\[([\d,\s]*)((?:;\s*\w+\s*=[\d,\s-]+)*)\]
 _WORDS: dict[str, Scalar] = {
     "true": True, "false": False, "none": None, "inf": math.inf, "-inf": -math.inf, "nan": math.nan,
 }  # fmt: skip
-_FORMS = "write DTYPE[SHAPE], DTYPE[SHAPE;strides=…;block=…], int32[N]=0,8,…, a number, inf, true, false or none"
+_FORMS = (
+    "write fp16[64,128], fp16[64,128;strides=1,64;block=16,64], int32[3]=0,8,16, a number, inf, true, false or none"
+)
 
 
 def parse_argument(text: str) -> TensorSpec | Scalar:

@@ -89,7 +89,8 @@ def _kernels(request: CompileRequest, case: KernelCase, target: CompileTarget) -
         raise BadInput(f"CUDA C++ is not for {target.name}", where=case.file, fix="such as sm_90", code="KB106")
     else:
         asked = [wanted] if "<" in wanted else []
-        compiled = compile_cuda(source_text(file), case.file, target.arch, entries=asked)
+        folders = [f"-I{Path(one).resolve()}" for one in str(case.options.get("include", "")).split(":") if one]
+        compiled = compile_cuda(source_text(file), case.file, target.arch, entries=asked, options=folders)
         cubin, wanted = compiled.cubin, compiled.symbols.get(wanted, wanted)
     read, seconds = read_given(cubin, case.file), {"compile": time.perf_counter() - begin}
     found = _named(read, wanted, case.file)

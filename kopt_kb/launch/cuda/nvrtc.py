@@ -19,6 +19,7 @@ from typing import Any
 
 from kopt_kb.base.errors import MissingTool
 from kopt_kb.launch.compile.request import CompileFailed
+from kopt_kb.launch.cuda.host_part import device_part, missing_header, own_headers, stand_in, stand_ins
 
 __all__ = ["Compiled", "compile_cuda", "nvrtc_version", "problem_in"]
 
@@ -61,7 +62,7 @@ def compile_cuda(
         file: Its path: named in complaints, and its folder is searched for `#include "..."`.
         arch: Compute capability such as 90; its own features are allowed.
         entries: Kernels as C++ writes them, template arguments included.
-        options: Further options of NVRTC.
+        options: Further options of NVRTC; folders of `-I` are taken from the file's.
 
     Raises:
         CompileFailed: The compiler refuses; with file and line of the source.
@@ -71,9 +72,41 @@ def compile_cuda(
     name = f"sm_{arch}{'a' if arch >= _FEATURES_FROM else ''}"
     folders = [Path(file).resolve().parent, *_includes()]
     words = [f"-arch={name}", "--std=c++17", "--ptxas-options=-v", "-default-device", "--extra-device-vectorization"]
-    words += [f"-I{one}" for one in folders] + list(options)
+    given = [f"-I{folders[0] / one[2:].strip()}" if one.startswith("-I") else one for one in options]
+    words += [f"-I{one}" for one in folders] + given
+    own = own_headers(source, [*folders[:1], *(Path(one[2:]) for one in given if one.startswith("-I"))])
+    headers, text = {name: one for name, (one, _) in own.items()}, device_part(source)
+    headers |= stand_ins([source, *headers.values()])
+    while True:
+        made = _compiled(library, text, file, headers, entries, words)
+        if isinstance(made, Compiled):
+            return made
+        name = missing_header(made)
+        found = stand_in(name) if name not in headers else None
+        if found is None:
+            what, where = problem_in(made, file) or (made, file)
+            inside, _, line = where.rpartition(":")
+            where = f"{own[inside][1]}:{line}" if inside in own else where
+            fix = (
+                'flags = ["-I…"] in its /* kb header, or --option include=DIR, says where'
+                if missing_header(made)
+                else ""
+            )
+            raise CompileFailed.of("compiler", f"does not compile: {what}", where=where, fix=fix)
+        headers[name] = found
+
+
+def _compiled(
+    library: Any, source: str, file: str, headers: Mapping[str, str], entries: Sequence[str], words: Sequence[str]
+) -> Compiled | str:
+    """Return a compiled program, or what the compiler says against it."""
     program = ctypes.c_void_p()
-    _check(library, library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), file.encode(), 0, None, None))
+    texts = (ctypes.c_char_p * len(headers))(*(one.encode() for one in headers.values()))
+    names = (ctypes.c_char_p * len(headers))(*(one.encode() for one in headers))
+    _check(
+        library,
+        library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), file.encode(), len(headers), texts, names),
+    )
     try:
         for one in entries:
             _check(library, library.nvrtcAddNameExpression(program, one.encode()))
@@ -81,8 +114,7 @@ def compile_cuda(
         status = library.nvrtcCompileProgram(program, len(words), given)
         log = _bytes(library, program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
         if status:
-            what, where = problem_in(log, file) or (_said(library, status), file)
-            raise CompileFailed.of("compiler", f"does not compile: {what}", where=where)
+            return log if problem_in(log, file) else _said(library, status)
         symbols = {}
         for entry in entries:
             symbol = ctypes.c_char_p()

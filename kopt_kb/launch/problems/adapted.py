@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -18,7 +18,18 @@ from kopt_kb.launch.problems.one_float import in_one_float, with_floats
 from kopt_kb.problem.dtypes import FORMATS, format_of
 from kopt_kb.problem.shapes import Shape, format_shape
 
-__all__ = ["KEYWORDS", "Adapted", "Places", "entry_of", "refuse_shape", "seeded", "takes", "tensors_of", "torch_dtype"]
+__all__ = [
+    "KEYWORDS",
+    "Adapted",
+    "Places",
+    "entry_of",
+    "refuse_shape",
+    "seeded",
+    "stored_in",
+    "takes",
+    "tensors_of",
+    "torch_dtype",
+]
 
 KEYWORDS = ("out", "config")
 """What the `launch` of a kernel file may take besides tensors: where to write, and tuning values."""
@@ -199,3 +210,10 @@ def takes(function: Callable[..., Any]) -> list[inspect.Parameter]:
     except (TypeError, ValueError):
         return []
     return [one for one in found if one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD}]
+
+
+def stored_in(tensors: Iterable[Any]) -> str:
+    """Return the one float type of tensors; empty where there are several, or none."""
+    floats = {str(one.dtype) for one in tensors if one.is_floating_point()}
+    known = format_of(floats.pop()) if len(floats) == 1 else None
+    return "" if known is None else known.dtype

@@ -21,7 +21,7 @@ from kopt_kb.problem.tolerances import Tolerance
 
 __all__ = ["Capsule", "DeclaredWork", "Formulas", "functions_in", "problem_name", "reference_file", "self_contained"]
 
-Adapter = Literal["stated.Stated", "torch_model.TorchModel", "own_version.OwnVersion"]
+Adapter = Literal["stated.Stated", "torch_model.TorchModel", "own_version.OwnVersion", "made_input.MadeInput"]
 _FOOTER = """
 
 # ---- from here on: how kopt-kb makes a problem of the file above ----

@@ -7,7 +7,7 @@ in which it makes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -15,9 +15,8 @@ import torch
 from torch.func import functional_call
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.problems.adapted import Adapted, Places, refuse_shape, seeded, takes, torch_dtype
+from kopt_kb.launch.problems.adapted import Adapted, Places, refuse_shape, seeded, stored_in, takes, torch_dtype
 from kopt_kb.launch.problems.one_float import with_floats
-from kopt_kb.problem.dtypes import format_of
 from kopt_kb.problem.shapes import Shape
 
 __all__ = ["TorchModel"]
@@ -49,7 +48,7 @@ class TorchModel(Adapted):
         tensors = {name: one for name, one in zip(self._arguments(len(given)), given, strict=False) if _is_tensor(one)}
         state = _state_of(self._model)
         self._state, self.names = tuple(state), (*tensors, *(f"model.{name}" for name in state))
-        self.stored = _stored(tensors.values())
+        self.stored = stored_in(tensors.values())
         own = _shape_of(tensors.values())
         if tuple(shape) != own:
             raise refuse_shape(self.op, shape, [own])
@@ -125,10 +124,3 @@ def _shape_of(tensors: Any) -> Shape:
 
 def _listed(state: Mapping[str, torch.Tensor]) -> str:
     return ", ".join(f"{name} {'x'.join(map(str, one.shape))}" for name, one in list(state.items())[:4]) or "none"
-
-
-def _stored(tensors: Iterable[Any]) -> str:
-    """Return the one float type of tensors; empty where there are several, or none."""
-    floats = {str(one.dtype) for one in tensors if one.is_floating_point()}
-    known = format_of(floats.pop()) if len(floats) == 1 else None
-    return "" if known is None else known.dtype

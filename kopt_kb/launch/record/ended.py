@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO, cast
 
-__all__ = ["LIMIT", "LastOutput", "LateError", "listening", "place_of", "within"]
+__all__ = ["LIMIT", "LastOutput", "LateError", "is_machinery", "listening", "place_of", "within"]
 
 _KEPT = 4000
 """Bytes of a program's last output that are kept."""
@@ -100,7 +100,7 @@ def place_of(error: BaseException) -> str:
     Statements of installed packages count where no other does, those of torch and Triton never.
     """
     frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith("<")]
-    packages = [one for one in frames if not one.filename.startswith(_OURS) and not _is_machinery(one.filename)]
+    packages = [one for one in frames if not is_machinery(one.filename)]
     own = [one for one in packages if "site-packages" not in one.filename]
     if not (own or packages):
         return ""
@@ -109,7 +109,10 @@ def place_of(error: BaseException) -> str:
     return f"{last.filename if place.startswith(os.pardir) else place}:{last.lineno}"
 
 
-def _is_machinery(file: str) -> bool:
+def is_machinery(file: str) -> bool:
+    """Return whether a file is Python's own, torch's, Triton's or this package's."""
+    if file.startswith(_OURS):
+        return True
     if "site-packages" in file:
         return file.partition("site-packages/")[2].split("/")[0] in {"torch", "triton"}
     return file.startswith((_PYTHON, sys.base_prefix))

@@ -23,6 +23,8 @@ _MOST = 1 << 16
 _FACTORIES = frozenset({"arange", "zeros", "ones", "full", "scalar_tensor", "eye", "linspace"})
 _WHOLE = frozenset({"copy_", "fill_", "zero_"})
 
+_COPIES = frozenset({"copy_", "clone", "_to_copy"})
+
 NOT_KNOWN = object()
 """What an operation yields whose operands are not all known."""
 
@@ -32,6 +34,7 @@ class KnownContents:
 
     def __init__(self) -> None:
         self._held: dict[int, torch.Tensor] = {}
+        self._below: dict[int, tuple[int, torch.Tensor]] = {}
 
     def give(self, fake: torch.Tensor, real: torch.Tensor) -> None:
         """Say what a tensor holds; its storage is as large as the other's."""
@@ -65,6 +68,23 @@ class KnownContents:
     def forget(self, tensor: Any) -> None:
         """Know nothing of a tensor's storage any more."""
         self._held.pop(_storage(tensor), None)
+        self._below.pop(_storage(tensor), None)
+
+    def drawn(self, name: str, args: Any, result: Any) -> None:
+        """Note what random integers stay below, those of a copy too."""
+        if name in {"randint", "randperm"}:
+            numbers = [one for one in args if isinstance(one, int)]
+            if min(numbers) >= 0:
+                self._below[_storage(result)] = numbers[-1], result
+        elif name in _COPIES and isinstance(result, FakeTensor):
+            source = args[1] if name == "copy_" else args[0]
+            if (below := self.below(source)) is not None:
+                self._below[_storage(result)] = below, result
+
+    def below(self, tensor: Any) -> int | None:
+        """Return what a tensor's integers stay below, from zero; None where nobody said it."""
+        found = self._below.get(_storage(tensor)) if isinstance(tensor, FakeTensor) else None
+        return found[0] if found else None
 
     def computed(self, func: Any, name: str, args: Any, kwargs: Keywords) -> Any:
         """Return what an operation yields on known values, which it may change, or `NOT_KNOWN`."""

@@ -71,10 +71,14 @@ class CallRequest(Wire):
 
 @dataclass(frozen=True, slots=True)
 class ScriptRequest(Wire):
-    """A Python program as it is started: its words without the interpreter's own, and the folder it is started in."""
+    """A Python program as it is started: its words without the interpreter's own, and the folder it is started in.
+
+    `calls`: whether the call that made each launch is wanted with its IR.
+    """
 
     words: tuple[str, ...]
     folder: str
+    calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

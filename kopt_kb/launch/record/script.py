@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, chdir, contextmanager
+from contextlib import AbstractContextManager, ExitStack, chdir, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +21,7 @@ from unittest import mock
 import torch
 
 from kopt_kb.base.errors import BadInput
+from kopt_kb.launch.record.called import Calls
 from kopt_kb.launch.record.ended import LateError, place_of
 from kopt_kb.launch.record.gradients import gradients
 from kopt_kb.launch.record.model import Argument, Launch, LaunchRecord, TensorAddress, TensorMapArg
@@ -50,6 +51,7 @@ class Script:
             chdir(self._what.folder),
             mock.patch.object(sys, "argv", words[1:] if words[0] == "-m" else words),
             _harmless(self._trace),
+            self._calls(),
         ):
             try:
                 self._begin(words)
@@ -63,6 +65,13 @@ class Script:
                 told = f"{error.name} is not installed" if isinstance(error, ModuleNotFoundError) else told
                 where = place_of(error) or "its beginning"
                 self._trace.reasons.append(f"the program was recorded up to {where}: {told}")
+
+    def _calls(self) -> AbstractContextManager[None]:
+        calls = Calls(self._trace)
+        if not self._what.calls:
+            return nullcontext()
+        self._trace.launched_by = calls.innermost
+        return calls.noting()
 
     @staticmethod
     def _begin(words: list[str]) -> None:

@@ -26,11 +26,15 @@ class StaticLaunch(Wire):
         code: Its code object.
         times: How often it was launched so.
         compilation: What the compiler gave, with the arguments and the grid; without the code object.
+        file: Where the function is that launched it; empty where nobody asked, or none can be called.
+        call: The call of that function, as `kb init --call` takes it.
     """
 
     code: Sha256
     times: int
     compilation: Compilation
+    file: str = ""
+    call: str = ""
 
     @classmethod
     def from_wire(cls, document: Mapping[str, object]) -> Mapping[str, object]:

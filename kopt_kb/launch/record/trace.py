@@ -8,7 +8,7 @@ since a replay can't know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -75,6 +75,7 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
         self.steps: list[Step] = []
         self.host: dict[str, None] = {}
         self.reasons: list[str] = []
+        self.launched_by: Callable[[], tuple[str, str]] = lambda: ("", "")
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -184,6 +185,7 @@ class CallTrace(TorchDispatchMode):  # type: ignore[misc] # torch is untyped
             with self._mode, indexing(self.known, lenient=self._lenient), self:
                 return own(*args, **given)
         result = self._result(func, name, args, given)
+        self.known.drawn(name, args, result)
         made = [one for one in (*tree_leaves(result), *_written(func, args, given)) if on_device(one)]
         if not made or name in _ALLOCATE:
             self._kept += made

@@ -194,6 +194,10 @@ class Launches:
         most = self._facts.get("shared_memory_per_block_optin")
         if most is not None and int(metadata.shared) > most:
             raise OutOfResources(int(metadata.shared), most, "shared memory")
+        blocks = grid(bound) if callable(grid) else grid
+        sizes = [int(one) for one in (*blocks, 1, 1)][:3]
+        if 0 in sizes:  # Triton launches nothing then
+            return
         code = compiled.kernel
         digest = hashlib.sha256(code).hexdigest()
         (self._folder / digest).write_bytes(code)
@@ -202,8 +206,6 @@ class Launches:
             self.requests[digest] = request_of(compiled, self._options.get(id(compiled)), self._target)
         self.versions["triton"] = str(metadata.triton_version)
         self._assume(compiled)
-        blocks = grid(bound) if callable(grid) else grid
-        sizes = [int(one) for one in (*blocks, 1, 1)][:3]
         ctas = int(metadata.num_ctas)
         arguments = arguments_of(self._trace, compiled, bound, sizes)
         if self._statics:
@@ -244,8 +246,8 @@ class Launches:
         given = all_given(self._trace, ((name, one) for name, _, one in run_time(compiled.src.signature, bound)))
         known = dataclasses.replace(made, arguments=given, binary=b"", ptx="")
         key = canonical((digest, list(grid), [plain(one) for one in given]))
-        before = self._told.get(key)
-        self._told[key] = StaticLaunch(digest, before.times + 1 if before else 1, known)
+        before = self._told.get(key) or StaticLaunch(digest, 0, known, *self._trace.launched_by())
+        self._told[key] = dataclasses.replace(before, times=before.times + 1)
 
     def _assume(self, compiled: Any) -> None:
         source = compiled.src

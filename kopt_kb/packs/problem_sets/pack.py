@@ -14,7 +14,7 @@ _HERE = "kopt_kb.packs.problem_sets"
 PACK = Pack(
     name="problem_sets",
     what="problems as public benchmarks write them",
-    words=("kernelbench", "kernel_bench", "exec_bench", "problem_sets"),
+    words=("gpu_mode", "gpu mode", "kernelbench", "kernel_bench", "exec_bench", "problem_sets"),
     problem_sources=(
         ProblemSource(
             name="KernelBench",
@@ -38,6 +38,14 @@ PACK = Pack(
             suffix=".json",
             recognises=later(f"{_HERE}.sources:is_trace_definition"),
             read=later(f"{_HERE}.sources:read_definition_file"),
+        ),
+        ProblemSource(
+            name="GPU MODE",
+            what="a folder with task.yml, reference.py and task.py (GPU MODE)",
+            suffix=".yml",
+            recognises=later(f"{_HERE}.gpu_mode:is_task"),
+            read=later(f"{_HERE}.gpu_mode:read_task"),
+            files=("task.yml",),
         ),
     ),
     commands=(

@@ -90,3 +90,5 @@ def _judge(state: WorkspaceState, campaign: CampaignConfirmed) -> Iterator[str]:
             yield from ("--plan", name.removeprefix("plan "))
     if launch is not None and launch.executor_command:
         yield from ("--executor-command", launch.executor_command)
+    if launch is not None and launch.no_package:
+        yield "--no-package"

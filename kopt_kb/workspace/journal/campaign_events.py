@@ -37,11 +37,16 @@ StopReason = CoreStopReason | PackWord
 
 @dataclass(frozen=True, slots=True)
 class Invocation(Wire):
-    """Of a command line: what asks for hypotheses and runs candidates, to ask and run the same again."""
+    """Of a command line: what asks for hypotheses and runs candidates, to ask and run the same again.
 
+    `no_package`: no kernel of the package's own is proposed.
+    """
+
+    WIRE: ClassVar = ("proposers", "executor_command", "device", "no_package?")
     proposers: tuple[str, ...]
     executor_command: str
     device: str
+    no_package: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

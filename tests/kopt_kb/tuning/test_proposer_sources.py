@@ -56,7 +56,7 @@ def source(place: ProposerPlace) -> ProposerSource:
 def context(framework: str = "Triton", **more: Any) -> ProposerContext:
     """A fresh workspace."""
     state: Any = SimpleNamespace(task=SimpleNamespace(framework=framework), stopped=None, plan=None, campaign=None)
-    args = {"plan": None, "proposer": ["ask me"], "analysis": None, **more}
+    args = {"plan": None, "proposer": ["ask me"], "analysis": None, "no_package": False, **more}
     return ProposerContext(state, "gpu-wiki", argparse.Namespace(**args))
 
 

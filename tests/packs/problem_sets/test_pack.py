@@ -14,9 +14,10 @@ from tests.kopt_kb.tuning.test_admission import task
 from tests.packs.problem_sets.test_kernelbench import FILE
 
 
-def test_three_forms_and_one_counter() -> None:
+def test_four_forms_and_one_counter() -> None:
     """By the names that workspaces keep."""
-    assert [one.name for one in PACK.problem_sources] == ["KernelBench", "SOL-ExecBench", "FlashInfer-Bench"]
+    names = ["KernelBench", "SOL-ExecBench", "FlashInfer-Bench", "GPU MODE"]
+    assert [one.name for one in PACK.problem_sources] == names
     assert sum(one.count is not None for one in PACK.problem_sources) == 1
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kopt_kb.analysis.ir.source.candidates import neighbours
+from kopt_kb.analysis.ir.source.settings import with_settings
 from kopt_kb.analysis.ir.source.tunables import tunables_of
 
 HEAD = """
@@ -98,3 +100,34 @@ def test_computed_configurations_are_known_to_a_run_alone(configs: str) -> None:
 def test_a_file_that_launches_nothing_has_none(source: bytes) -> None:
     """Nor has one that is no Python."""
     assert tunables_of(source) == {}
+
+
+RULES = """@triton.heuristics({
+    "BLOCK": lambda args: triton.next_power_of_2(args["n"]), "TILE_X": lambda args: 64,
+    "num_warps": lambda args: 8 if args["n"] > 4096 else 4, "KIND": kind_of,
+})
+"""
+
+
+def test_a_rule_of_heuristics_is_a_place() -> None:
+    """A launch option that it computes, a number that it says; a block that it computes stays, and no keyword beats it."""
+    launcher = "def run(x):\n    kernel[(1,)](x, 5, GROUP_M=8, K_STAGES=2)\n"
+    found = of(launcher, marks=RULES)
+    assert found == {
+        "TILE_X": ("block", 64, "literal"), "num_warps": ("warps", None, "literal"), "GROUP_M": ("group", 8, "literal"),
+        "K_STAGES": ("stages", 2, "literal"), "maxnreg": ("registers", None, "keyword"),
+    }  # fmt: skip
+    source = (HEAD + RULES + KERNEL.lstrip() + launcher).encode()
+    made = with_settings(source, {"kernel.num_warps": 2, "kernel.TILE_X": 128}).decode()
+    assert '"num_warps": lambda args: 2, "KIND"' in made and '"TILE_X": lambda args: 128,' in made
+    (warps,) = (one for one in neighbours(source, (4096,)) if one.name == "kernel.num_warps")
+    assert warps.origin == "beside what line 9 computes (an option; of a heuristic)"
+    assert set(warps.values) >= {2, 4, 8}
+
+
+def test_rules_that_are_named_elsewhere_are_left_alone() -> None:
+    """Nobody reads them here."""
+    launcher = "def run(x):\n    kernel[(1,)](x, 5, 64, 8, GROUP_M=8)\n"
+    assert "num_warps" in of(launcher, marks="@triton.heuristics(values=RULES)\n")
+    found = of(launcher, marks='@triton.heuristics(values={"num_warps": warps})\n')
+    assert "num_warps" not in found and "BLOCK" in found

@@ -34,6 +34,7 @@ def test_own_proposers_come_after_outside_ones() -> None:
     both = proposers("--proposer", "first me", "--proposer", "then you")
     assert both[2:] == own
     assert "first" in both[0] and "then" in both[1]
+    assert proposers("--no-package") == own[1:]
     assert len(proposers("--plan", str(Path("plan.json")), "--proposer", "x")) == 1
 
 

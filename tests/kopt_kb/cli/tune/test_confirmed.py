@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.base.errors import BadInput
 from kopt_kb.cli.main import main
 from kopt_kb.cli.tune.confirmed import as_confirmed, launch_of
 from kopt_kb.tuning.options import Settings
@@ -123,6 +124,7 @@ def flags(**given: object) -> Namespace:
             "every_shape": False,
             "aggregate": False,
             "close_ledger": False,
+            "no_package": False,
             "no_stop": [],
             "proposer": [],
             "workspace": "w",
@@ -137,6 +139,14 @@ def test_launcher_and_device_come_from_the_campaign(proposer: Path) -> None:
     note = confirmed(launch_of(asked))
     found = as_confirmed(flags(), note)
     assert (found.device, found.executor_command, found.proposer) == ("cpu", "srun -n 1", [words_of(proposer)])
+
+
+def test_a_campaign_without_the_packages_kernels_stays_so(proposer: Path) -> None:
+    """A later call need not say it, and can't begin to."""
+    assert as_confirmed(flags(), confirmed(launch_of(flags(no_package=True)))).no_package is True
+    asked = flags(proposer=[words_of(proposer)])
+    with pytest.raises(BadInput, match="--no-package True: the campaign was confirmed with False"):
+        as_confirmed(flags(no_package=True), confirmed(launch_of(asked)))
 
 
 def test_a_journal_that_does_not_say_takes_the_command_line(proposer: Path) -> None:

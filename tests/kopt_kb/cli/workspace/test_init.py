@@ -214,3 +214,16 @@ def test_the_way_out_of_an_unknown_operation_is_one_that_the_command_has(
     assert main([*words, "--op", "no_such_thing"]) == 2
     said = capsys.readouterr().err
     assert "--problem" in said and "--flops" not in said
+
+
+def test_a_bare_file_in_another_language_is_told_its_way(
+    tmp_path: Path, wiki_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the words that are missing: language, extra and header; cuTile needs its framework alone."""
+    for line, says in (("import tilelang", "'kopt-kb[tilelang]'"), ("import cuda.tile as ct", "--framework cuTile")):
+        demo = tmp_path / "demo.py"
+        demo.write_text(f"{line}\n")
+        words = ["--platform", "T10", "--kernel-demo", str(demo), "--parent", str(tmp_path), "--wiki", str(wiki_root)]
+        assert main(["init", "norm", *words]) == 2
+        said = capsys.readouterr().err
+        assert says in said and f"{demo}:1: is written in" in said

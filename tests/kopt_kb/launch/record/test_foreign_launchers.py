@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kopt_kb.base.wire import parse, read
 from kopt_kb.launch.record.bounds import check_record
 from kopt_kb.launch.record.model import LaunchRecord, TensorAddress
 from kopt_kb.launch.record.request import CallRequest, MakerRequest, ScriptRequest, TensorArgument
+from kopt_kb.launch.record.statics import STATICS, Statics
 
 pytestmark = [pytest.mark.torch, pytest.mark.triton]
 
@@ -29,11 +31,19 @@ LAUNCHED = {"by_custom_op": 2, "by_module": 3, "by_tables": 3, "on_streams": 2, 
 
 
 @pytest.fixture(scope="module")
-def records(answers, tmp_path_factory) -> dict[str, LaunchRecord]:
+def folder(tmp_path_factory) -> Path:
+    """Where code objects of all records go, and what is told of the last."""
+    return tmp_path_factory.mktemp("m")
+
+
+@pytest.fixture(scope="module")
+def records(answers, folder) -> dict[str, LaunchRecord]:
     """Name of the launcher, and `train` → its record, made in one process."""
     asked = [(name, CallRequest(f"{DATA / 'foreign_launchers.py'}:{name}", given)) for name, given in CALLS.items()]
-    asked.append(("train", ScriptRequest(("train_step.py",), str(DATA))))
-    made = answers([MakerRequest(what, "sm_90", "Test", {}, str(tmp_path_factory.mktemp("m"))) for _, what in asked])
+    asked.append(("train", ScriptRequest(("train_step.py",), str(DATA), calls=True)))
+    made = answers(
+        [MakerRequest(what, "sm_90", "Test", {}, str(folder), statics=name == "train") for name, what in asked]
+    )
     found = {}
     for (name, _), one in zip(asked, made, strict=True):
         assert one.record is not None, (name, one.refusal)
@@ -75,3 +85,12 @@ def test_a_training_step_is_recorded_to_its_end(records) -> None:
         len({arg.view.buffer for arg in one.arguments if isinstance(arg, TensorAddress)}) for one in record.launches
     ]
     assert sorted(set(shared)) == [2, 3]
+
+
+def test_a_programs_launches_come_with_the_call_that_made_them(records, folder) -> None:
+    """The innermost function of tensors at the top of a file, with what it was called with; the file imported too."""
+    told = read(Statics, parse((folder / STATICS).read_bytes(), where=STATICS), where=STATICS)
+    assert records["train"].launches
+    assert {one.file for one in told.launches} == {str(DATA / "foreign_launchers.py")}
+    assert {one.call for one in told.launches} >= {"add(x=fp32[2,32,64], y=fp32[2,32,64])"}
+    assert sum(one.times for one in told.launches) == 8

@@ -99,9 +99,9 @@ def test_a_project_and_a_problem_of_others_are_named() -> None:
     assert "--project 'some where/project.toml'\n" in text
     assert "--judge" not in text
     assert state.campaign is not None
-    launch = Invocation(("ask me",), "srun --gpus=1", "cuda")
+    launch = Invocation(("ask me",), "srun --gpus=1", "cuda", no_package=True)
     text = commands(replace(state, campaign=replace(state.campaign, launch=launch)))
-    assert "--proposer 'ask me' --plan plan.json --executor-command 'srun --gpus=1'" in text
+    assert "--proposer 'ask me' --plan plan.json --executor-command 'srun --gpus=1' --no-package" in text
 
 
 def test_a_policy_of_its_own_is_asked_for_again() -> None:
