@@ -76,11 +76,13 @@ PACK = Pack(
     commands=(
         Command(
             "table",
-            "tuned tables of other programs: read, audited without a GPU, shapes that they miss",
+            "tuned tables of other programs: read, audited, rows checked and tuned on a GPU, shapes that they miss",
             f"{_HERE}.command",
             documents=(
                 JsonDocument("table_read", f"{_HERE}.command_read:TableReading"),
                 JsonDocument("table_audit", f"{_HERE}.audit:TableAudit"),
+                JsonDocument("table_check", f"{_HERE}.check:TableCheck"),
+                JsonDocument("table_tune", f"{_HERE}.tune:TableTune"),
                 JsonDocument("table_misses", f"{_HERE}.misses:Misses"),
             ),
             examples=(
