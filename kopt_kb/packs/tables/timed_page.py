@@ -25,7 +25,8 @@ def check_text(found: TableCheck) -> str:
     counts = ", ".join(f"{number} {verdict}" for verdict, number in found.counts.items())
     last = f"{len(found.rows)} row(s), {counts}; {_layer(found)}; {found.seconds:.0f} s"
     body = table(rows, right=(1, 3, 4, 5, 6))
-    return "\n".join(map(printable, [f"{found.file} on {found.platform}: {found.verdict}", body, *reasons, last]))
+    title = printable(f"{found.file} on {found.platform}: {found.verdict}")
+    return "\n".join([title, body, *map(printable, (*reasons, last))])
 
 
 def tune_text(found: TableTune) -> str:
@@ -34,7 +35,7 @@ def tune_text(found: TableTune) -> str:
     where = found.written or "nowhere: give --out FILE or --in-place"
     last = f"{found.accepted} of {len(found.sizes)} sizes are faster; written {where}; {_layer(found)}; "
     body = table(rows, right=(0, 3, 4, 5, 6, 7))
-    return "\n".join(map(printable, [f"{found.file} on {found.platform}", body, last + f"{found.seconds:.0f} s"]))
+    return "\n".join([printable(f"{found.file} on {found.platform}"), body, printable(f"{last}{found.seconds:.0f} s")])
 
 
 def timed_page(found: TableCheck | TableTune, program: str, data: str) -> ReportPage:
