@@ -156,16 +156,24 @@ def rows_at(table: TunedTable, keys: Sequence[str] = (), tokens: Sequence[int] =
 
 
 def check_rows(
-    found: Session, bouts: Bouts, wanted: Sequence[RowAt], each: Callable[[CheckedRow], None] = lambda _: None
-) -> TableCheck:
+    found: Session, bouts: Bouts, wanted: Sequence[RowAt], each: Callable[[CheckedRow], None] = lambda _: None,
+    *, neighbours: bool = True,
+) -> TableCheck:  # fmt: skip
     """Check rows; `each` is told what was seen of a row as soon as it is known.
+
+    Args:
+        found: The table's.
+        bouts: Record and judge.
+        wanted: Rows with their numbers of tokens.
+        each: Is called with each row.
+        neighbours: Whether rows are held against those beside them too.
 
     Raises:
         BadInput: The engine's default can't be told.
         MissingTool: A compiler or the GPU is missing.
     """
     begin = time.monotonic()
-    plans = [(one, _default(found, one.tokens), _beside(found.table, one)) for one in wanted]
+    plans = [(one, _default(found, one.tokens), _beside(found.table, one) if neighbours else []) for one in wanted]
     bouts.tell(f"recording {len(plans)} rows with their default and neighbours")
     bouts.record([
         (one.tokens, settings)

@@ -19,7 +19,6 @@ from kopt_kb.wiki.version import data_version
 __all__ = ["add_arguments", "run"]
 
 _CODES = {"sound": ExitCode.OK, "slower": ExitCode.FINDING, "undecided": ExitCode.UNKNOWN}
-_A_ROW = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_layer(parser)
     parser.add_argument("--rows", metavar="KEY,...", default="", help="these rows (default: all)")
     parser.add_argument("--tokens", metavar="N,...", default="", help="the rows that serve these numbers of tokens")
+    parser.add_argument("--default-only", action="store_true", help="not against the rows beside it too")
     add_report(parser)
     add_format(parser)
     add_wiki(parser, has_format=True)
@@ -42,10 +42,11 @@ def run(args: argparse.Namespace) -> int:
     found = session(asked, registry)
     keys = [one for one in args.rows.split(",") if one]
     wanted = rows_at(found.table, keys, tokens_of(args.tokens) if args.tokens else ())
-    most = f"at most {_A_ROW * len(wanted)} records and {9 * len(wanted)} contests of up to 192 quads"
+    sides = 1 if args.default_only else 3
+    most = f"at most {(1 + sides) * len(wanted)} records and {3 * sides * len(wanted)} contests of up to 192 quads"
     say(f"{len(wanted)} row(s) of {found.table.file} on {found.platform.id}: {most}")
     with found.bouts(registry, say) as bouts:
-        seen = check_rows(found, bouts, wanted, appending(args.results))
+        seen = check_rows(found, bouts, wanted, appending(args.results), neighbours=not args.default_only)
     made = timed_page(seen, made_by(), str(data_version(registry.wikis)))
     written = save_report(args, lambda: html_page(made).encode(), lambda: markdown(made))
     if args.format == "sarif":

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", metavar="N,...", default=_LADDER, help=f"numbers of tokens (default: {_LADDER})")
     parser.add_argument("--missing", action="store_true", help="only those of them that have no row of their own")
     parser.add_argument(
-        "--seconds", type=float, default=15.0, metavar="S", help="of search for a number of tokens (default 15)"
+        "--seconds", type=float, default=10.0, metavar="S", help="of search for a number of tokens (default 10)"
     )
     parser.add_argument(
         "--stop-at", type=float, default=90.0, metavar="PCT", help="share of the roof at which it stops (default 90)"

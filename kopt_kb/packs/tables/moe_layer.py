@@ -169,10 +169,13 @@ def reference(x, w1, w2, x_scale, w1_scale, w2_scale, h_scale, routed, ids, *ali
     rows = _wide(x, x_scale, is_activation=True)
     out = rows.new_zeros((x.shape[0], w2.shape[1]))
     width = w2.shape[2]
-    for expert in range(w1.shape[0]):
-        token, place = torch.nonzero(ids == expert, as_tuple=True)
-        if not token.numel():
+    flat, top_k = ids.reshape(-1).long(), ids.shape[1]
+    order = torch.argsort(flat, stable=True)
+    ends = torch.bincount(flat, minlength=w1.shape[0]).cumsum(0).tolist()  # the one wait for the device
+    for expert, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        if begin == end:
             continue
+        token, place = order[begin:end] // top_k, order[begin:end] % top_k
         both = rows[token] @ _wide(w1[expert], w1_scale[expert], is_activation=False).t()
         inner = torch.nn.functional.silu(both[:, :width]) * both[:, width:]
         made = inner @ _wide(w2[expert], w2_scale[expert], is_activation=False).t()

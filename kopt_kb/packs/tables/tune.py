@@ -29,7 +29,7 @@ _SPACE: Mapping[str, tuple[int, ...]] = {
     "BLOCK_SIZE_M": (16, 32, 64, 128, 256), "BLOCK_SIZE_N": (32, 64, 128, 256), "BLOCK_SIZE_K": (32, 64, 128, 256),
     "GROUP_SIZE_M": (1, 16, 32, 64), "num_warps": (4, 8), "num_stages": (2, 3, 4, 5),
 }  # fmt: skip
-_LAUNCHES = 8
+_LAUNCHES = 4
 _STEP = 0.99
 """Most of the best time that a neighbour may take to be gone on from: the contest decides in the end."""
 
@@ -43,7 +43,7 @@ class TunePlan:
         stop_share: Share of the documented roof at which nothing more is tried.
     """
 
-    seconds: float = 15.0
+    seconds: float = 10.0
     stop_share: float = 0.9
 
 

@@ -75,7 +75,7 @@ def simulated(record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> D
     made = Device(record, optimum)
 
     class Makers:
-        def __init__(self, count: int = 0) -> None:
+        def __init__(self, _: int = 0) -> None:
             self.make_all = made.make_all
 
         def __enter__(self) -> Makers:

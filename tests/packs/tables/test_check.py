@@ -73,7 +73,7 @@ def test_a_row_that_does_not_work(
 
 def test_a_default_that_does_not_work_leaves_a_row_undecided(tmp_path: Path, registry: Registry, warps: Device) -> None:
     """The row is timed by itself: its share of the roof is known all the same."""
-    warps.cost = lambda settings, tokens: -1.0 if settings["num_warps"] == 4 else 1e-4
+    warps.cost = lambda settings, _: -1.0 if settings["num_warps"] == 4 else 1e-4
     found = checked(tmp_path, registry, {"1": FAST})
     assert (found.verdict, found.rows[0].bout.verdict) == ("undecided", "undecided")
     assert found.rows[0].share is not None
@@ -88,3 +88,12 @@ def test_rows_are_chosen_by_key_or_by_tokens(tmp_path: Path, registry: Registry,
     assert [(one.key, one.tokens) for one in served] == [("1", 3), ("16", 12)]
     with pytest.raises(BadInput, match="has no row 5"):
         checked(tmp_path, registry, rows, keys=["5"])
+
+
+def test_neighbours_may_be_left_out(tmp_path: Path, registry: Registry, warps: Device) -> None:
+    """Then two settings a row are recorded."""
+    found = settled(tmp_path, registry, rows={"1": FAST, "16": FAST})
+    with found.bouts(registry, lambda _: None) as bouts:
+        seen = check_rows(found, bouts, rows_at(found.table), neighbours=False)
+        assert bouts.recorded == 4
+    assert [one.neighbours for one in seen.rows] == [(), ()]

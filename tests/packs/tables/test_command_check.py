@@ -45,10 +45,10 @@ def test_a_slow_row_fails(tmp_path: Path, simulated: Device, capsys: pytest.Capt
 def test_documents_and_exit_codes(tmp_path: Path, simulated: Device, capsys: pytest.CaptureFixture[str]) -> None:
     """JSON and SARIF; 0 where no row is slower, 4 where nothing could be said."""
     path = table_file(tmp_path, {"1": FAST})
-    assert check(path, "--json") == 0
+    assert check(path, "--json", "--default-only") == 0
     body = json.loads(capsys.readouterr().out)
     assert (body["verdict"], body["rows"][0]["bout"]["verdict"]) == ("sound", "faster")
-    simulated.cost = lambda settings, tokens: 1e-4 if settings["num_warps"] == 8 else -1.0
+    simulated.cost = lambda settings, _: 1e-4 if settings["num_warps"] == 8 else -1.0
     assert check(path, "--format", "sarif") == 4
     assert json.loads(capsys.readouterr().out)["runs"][0]["results"][0]["ruleId"] == "row-undecided"
 

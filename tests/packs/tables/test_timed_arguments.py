@@ -16,7 +16,13 @@ def test_what_a_table_does_not_say_is_asked() -> None:
     add_layer(parser)
     given = parser.parse_args(["a.json", "--engine", "vllm", "--hidden", "4096", "--top-k", "8", "--routing", "skew:1"])
     asked = asked_of(given)
-    assert (asked.file, asked.hidden, asked.top_k, asked.routing, asked.activation) == ("a.json", 4096, 8, "skew:1", "bf16")
+    assert (asked.file, asked.hidden, asked.top_k, asked.routing, asked.activation) == (
+        "a.json",
+        4096,
+        8,
+        "skew:1",
+        "bf16",
+    )
 
 
 def test_rows_are_lines(tmp_path: Path) -> None:

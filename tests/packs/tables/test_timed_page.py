@@ -16,7 +16,9 @@ def test_a_check_names_versions_and_reasons() -> None:
         CheckedRow("1", 2, 1, ROW, ROW, bout, (NeighbourBout("2", Bout("equal", "")),), True, 1e-3, "", 0.5, "dram"),
         CheckedRow("2", 9, 2, ROW, ROW, Bout("wrong", ""), (), False, None, "differs"),
     )
-    found = TableCheck("t.json", "H200_SXM", "vllm", "1.2", 4096, 8, "bfloat16", "balanced", rows, 3.0, {"triton": "3.6"})
+    found = TableCheck(
+        "t.json", "H200_SXM", "vllm", "1.2", 4096, 8, "bfloat16", "balanced", rows, 3.0, {"triton": "3.6"}
+    )
     text = markdown(timed_page(found, "kopt-kb", "1"))
     assert "triton 3.6" in text and "4,096 deep, 8 experts a token" in text and "vllm 1.2" in text
     assert "+3.50 to +4.50" in text and "equal 2" in text

@@ -73,7 +73,7 @@ def test_a_row_that_does_not_work_is_mended(tmp_path: Path, registry: Registry, 
 
 def test_nothing_works(tmp_path: Path, registry: Registry, simulated: Device) -> None:
     """The row stays."""
-    simulated.cost = lambda settings, tokens: -1.0
+    simulated.cost = lambda *_: -1.0
     found = tuned(tmp_path, registry, {"1": ROW}, [1])
     assert (found.sizes[0].settings, found.sizes[0].tried, found.sizes[0].share) == (None, 0, None)
 
@@ -81,7 +81,7 @@ def test_nothing_works(tmp_path: Path, registry: Registry, simulated: Device) ->
 def test_what_does_not_fit_is_not_compiled(tmp_path: Path, registry: Registry, simulated: Device) -> None:
     """More shared memory than a block of the product has; a tile deeper than the block of a scale."""
     large = {**ROW, "BLOCK_SIZE_M": 256, "BLOCK_SIZE_N": 256, "BLOCK_SIZE_K": 128, "num_stages": 4}
-    simulated.cost = lambda settings, tokens: 1.0 / (settings["BLOCK_SIZE_M"] * settings["BLOCK_SIZE_N"])
+    simulated.cost = lambda settings, _: 1.0 / (settings["BLOCK_SIZE_M"] * settings["BLOCK_SIZE_N"])
     found = tuned(tmp_path, registry, {"1": large}, [1])
     assert found.sizes[0].refused > 0
     recorded = [one for _, one in simulated.settings]

@@ -7,13 +7,42 @@ import triton.language as tl
 
 @triton.jit
 def fused_moe_kernel(
-    a_ptr, b_ptr, c_ptr, a_scale_ptr, b_scale_ptr, topk_weights_ptr, sorted_token_ids_ptr, expert_ids_ptr,
-    num_tokens_post_padded_ptr, N, K, EM, num_valid_tokens, stride_am, stride_be, stride_bn, stride_cm,
-    stride_asm, stride_ask, stride_bse, stride_bsk, stride_bsn,
-    group_n: tl.constexpr, group_k: tl.constexpr, naive_block_assignment: tl.constexpr,
-    BLOCK_SIZE_M: tl.constexpr, BLOCK_SIZE_N: tl.constexpr, BLOCK_SIZE_K: tl.constexpr, GROUP_SIZE_M: tl.constexpr,
-    SPLIT_K: tl.constexpr, MUL_ROUTED_WEIGHT: tl.constexpr, top_k: tl.constexpr, compute_type: tl.constexpr,
-    use_fp8_w8a8: tl.constexpr, use_int8_w8a8: tl.constexpr, use_int8_w8a16: tl.constexpr,
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    a_scale_ptr,
+    b_scale_ptr,
+    topk_weights_ptr,
+    sorted_token_ids_ptr,
+    expert_ids_ptr,
+    num_tokens_post_padded_ptr,
+    N,
+    K,
+    EM,
+    num_valid_tokens,
+    stride_am,
+    stride_be,
+    stride_bn,
+    stride_cm,
+    stride_asm,
+    stride_ask,
+    stride_bse,
+    stride_bsk,
+    stride_bsn,
+    group_n: tl.constexpr,
+    group_k: tl.constexpr,
+    naive_block_assignment: tl.constexpr,
+    BLOCK_SIZE_M: tl.constexpr,
+    BLOCK_SIZE_N: tl.constexpr,
+    BLOCK_SIZE_K: tl.constexpr,
+    GROUP_SIZE_M: tl.constexpr,
+    SPLIT_K: tl.constexpr,
+    MUL_ROUTED_WEIGHT: tl.constexpr,
+    top_k: tl.constexpr,
+    compute_type: tl.constexpr,
+    use_fp8_w8a8: tl.constexpr,
+    use_int8_w8a8: tl.constexpr,
+    use_int8_w8a16: tl.constexpr,
     per_channel_quant: tl.constexpr,
 ):
     tile, column_tile = tl.program_id(0) // tl.cdiv(N, BLOCK_SIZE_N), tl.program_id(0) % tl.cdiv(N, BLOCK_SIZE_N)
@@ -31,10 +60,12 @@ def fused_moe_kernel(
     total = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.float32)
     for begin in range(0, K, BLOCK_SIZE_K):
         k = begin + depth
-        a = tl.load(a_ptr + (rows // top_k)[:, None] * stride_am + k[None, :],
-                    mask=used[:, None] & (k < K)[None, :], other=0.0)
-        b = tl.load(b_ptr + expert * stride_be + columns[None, :] * stride_bn + k[:, None],
-                    mask=(k < K)[:, None], other=0.0)
+        a = tl.load(
+            a_ptr + (rows // top_k)[:, None] * stride_am + k[None, :], mask=used[:, None] & (k < K)[None, :], other=0.0
+        )
+        b = tl.load(
+            b_ptr + expert * stride_be + columns[None, :] * stride_bn + k[:, None], mask=(k < K)[:, None], other=0.0
+        )
         part = tl.dot(a.to(compute_type), b.to(compute_type)).to(tl.float32)
         if group_k > 0 and (use_fp8_w8a8 or use_int8_w8a8):
             at = begin // group_k
@@ -57,10 +88,13 @@ def get_default_config(M, E, N, K, topk, dtype, block_shape=None):
     if dtype == "fp8_w8a8" and block_shape is not None:
         deep = block_shape[1]
     else:
-        deep = 64 if M <= E * topk else 32
+        deep = 64 if E * topk >= M else 32
     stages = 2 if current_platform.is_rocm() else 3
-    config = {
-        "BLOCK_SIZE_M": min(16, M * 16), "BLOCK_SIZE_N": 64, "BLOCK_SIZE_K": deep, "GROUP_SIZE_M": 1,
-        "num_warps": 4, "num_stages": stages,
+    return {
+        "BLOCK_SIZE_M": min(16, M * 16),
+        "BLOCK_SIZE_N": 64,
+        "BLOCK_SIZE_K": deep,
+        "GROUP_SIZE_M": 1,
+        "num_warps": 4,
+        "num_stages": stages,
     }
-    return config
