@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.packs.tables.check import check_rows, rows_at
-from kopt_kb.packs.tables.session import Asked, Session, session
+from kopt_kb.packs.tables.session import LayerAsked, TableSession, session
 from kopt_kb.packs.tables.tune import TunedSize, TunePlan, tune_rows
 from kopt_kb.wiki.registry import Registry
 
@@ -38,7 +38,7 @@ def main() -> None:
     args = _arguments()
     begin = time.monotonic()
     registry = Registry.open()
-    asked = Asked(args.table, args.engine, args.hidden, args.top_k, platform=args.platform, routing=args.routing)
+    asked = LayerAsked(args.table, args.engine, args.hidden, args.top_k, platform=args.platform, routing=args.routing)
     found = session(asked, registry)
     accepted: list[TunedSize] = []
 
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _again(
-    found: Session, registry: Registry, accepted: list[TunedSize], out: Path, tell: Callable[[str], None]
+    found: TableSession, registry: Registry, accepted: list[TunedSize], out: Path, tell: Callable[[str], None]
 ) -> None:
     """Hold accepted rows against what they replace in fresh processes, and say whether the interval holds it."""
     if not accepted:

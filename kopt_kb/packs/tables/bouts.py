@@ -28,13 +28,13 @@ from kopt_kb.packs.tables.moe_problem import MoeProblem, problem_of
 from kopt_kb.packs.tables.routing import Routing
 from kopt_kb.problem.tuned_table import Setting, TunedTable
 
-__all__ = ["LAUNCHED", "Bout", "BoutVerdict", "Bouts", "Layer", "TableJudge", "same_settings"]
+__all__ = ["LAUNCHED", "Bout", "BoutVerdict", "Bouts", "Layer", "RowSettings", "TableJudge", "same_settings"]
 
 BoutVerdict = Literal["faster", "equal", "slower", "undecided", "wrong", "fault"]
 """Of the second side: `wrong` against the float64 reference, at `fault` where it can't be recorded or launched."""
 
-Settings = Mapping[str, Setting]
-LAUNCHED: Settings = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "SPLIT_K": 1}
+RowSettings = Mapping[str, Setting]
+LAUNCHED: RowSettings = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "SPLIT_K": 1}
 """What a launch has where a row does not say."""
 
 
@@ -87,7 +87,7 @@ class Layer:
         return problem_of(self.table, tokens, target, self.assumed, self.routing)
 
 
-def same_settings(one: Settings, two: Settings) -> bool:
+def same_settings(one: RowSettings, two: RowSettings) -> bool:
     """Return whether two rows launch the same, what a row leaves out included."""
     return {**LAUNCHED, **one} == {**LAUNCHED, **two}
 
@@ -137,7 +137,7 @@ class Bouts:
         """Return the judge's reference of a number of tokens."""
         return self._of(tokens).reference
 
-    def record(self, asked: Sequence[tuple[int, Settings]]) -> None:
+    def record(self, asked: Sequence[tuple[int, RowSettings]]) -> None:
         """Record settings for numbers of tokens side by side; one that can't be is a result.
 
         Raises:
@@ -167,12 +167,12 @@ class Bouts:
         assert self._makers is not None  # noqa: S101 - it is entered
         return self._makers.make_all(asked)
 
-    def folder_of(self, tokens: int, settings: Settings) -> Path | KoptError:
+    def folder_of(self, tokens: int, settings: RowSettings) -> Path | KoptError:
         """Return the record of settings, or why there is none."""
         self.record([(tokens, settings)])
         return self._made[tokens, _key(settings)]
 
-    def bout(self, tokens: int, base: Settings, head: Settings) -> Bout:
+    def bout(self, tokens: int, base: RowSettings, head: RowSettings) -> Bout:
         """Return whether the second settings are faster or slower than the first."""
         self.record([(tokens, base), (tokens, head)])
         one, two = (self.folder_of(tokens, each) for each in (base, head))
@@ -273,5 +273,5 @@ def _changes(seen: Contest, sign: int) -> tuple[float | None, float | None, floa
     return change, least, most
 
 
-def _key(settings: Settings) -> str:
+def _key(settings: RowSettings) -> str:
     return json.dumps({**settings}, sort_keys=True)

@@ -16,7 +16,7 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.launch.record.judge import load_record
 from kopt_kb.packs.tables.bouts import Bout, Bouts, BoutVerdict
 from kopt_kb.packs.tables.default_settings import default_settings
-from kopt_kb.packs.tables.session import Session
+from kopt_kb.packs.tables.session import TableSession
 from kopt_kb.problem.tuned_table import Setting, TunedRow, TunedTable, nearest_row
 
 __all__ = [
@@ -156,7 +156,7 @@ def rows_at(table: TunedTable, keys: Sequence[str] = (), tokens: Sequence[int] =
 
 
 def check_rows(
-    found: Session, bouts: Bouts, wanted: Sequence[RowAt], each: Callable[[CheckedRow], None] = lambda _: None,
+    found: TableSession, bouts: Bouts, wanted: Sequence[RowAt], each: Callable[[CheckedRow], None] = lambda _: None,
     *, neighbours: bool = True,
 ) -> TableCheck:  # fmt: skip
     """Check rows; `each` is told what was seen of a row as soon as it is known.
@@ -193,7 +193,7 @@ def check_rows(
     )  # fmt: skip
 
 
-def share_of_roof(found: Session, tokens: int, seconds: float) -> tuple[float | None, str]:
+def share_of_roof(found: TableSession, tokens: int, seconds: float) -> tuple[float | None, str]:
     """Return which share of the roof a time is, and the roof; None where the wiki knows none."""
     seen = assess(seconds, found.layer.problem(tokens, found.target).work(), found.platform).times
     measured = seen.measured[0]
@@ -223,7 +223,7 @@ def _said(row: CheckedRow) -> Iterator[tuple[str, str, SarifLevel, str]]:
             yield "row-beaten", "the settings of a neighbouring row are faster", "warning", what
 
 
-def _default(found: Session, tokens: int) -> Mapping[str, Setting]:
+def _default(found: TableSession, tokens: int) -> Mapping[str, Setting]:
     return default_settings(found.layer.problem(tokens, found.target), found.engine.root)
 
 
@@ -235,7 +235,7 @@ def _beside(table: TunedTable, one: RowAt) -> list[TunedRow]:
 
 
 def _checked(
-    found: Session, bouts: Bouts, one: RowAt, default: Mapping[str, Setting], beside: Sequence[TunedRow]
+    found: TableSession, bouts: Bouts, one: RowAt, default: Mapping[str, Setting], beside: Sequence[TunedRow]
 ) -> CheckedRow:
     settings = one.row.settings
     work = found.layer.problem(one.tokens, found.target).work()

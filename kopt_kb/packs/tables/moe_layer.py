@@ -17,7 +17,7 @@ import triton.language as tl
 __all__ = ["OP", "launch", "make_inputs", "reference"]
 
 OP = "fused_moe"
-PROBLEM: dict[str, Any] = {}
+PROBLEM: Any = {}
 TILES = (16, 32, 64, 128, 256)
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _INT8_SPREAD = 30.0
@@ -204,9 +204,11 @@ def _between(c, out_type, h_scale):
     h = torch.empty((rows, width), dtype=out_type, device=c.device)
     scale = torch.empty((rows, groups), dtype=torch.float32, device=c.device) if kind in {"block", "channel"} else None
     code = {"block": 1, "channel": 1, "tensor": 2}.get(kind, 0)
+    is_whole = out_type == torch.int8
+    most = float((torch.iinfo if is_whole else torch.finfo)(out_type).max)
     gate_up[(rows, groups)](
-        c, h, scale, h_scale, width, GROUP=group, BLOCK=triton.next_power_of_2(group), SCALES=code,
-        MOST=127.0 if out_type == torch.int8 else 448.0, ROUND=out_type == torch.int8,
+        c, h, scale, h_scale, width,
+        GROUP=group, BLOCK=triton.next_power_of_2(group), SCALES=code, MOST=most, ROUND=is_whole,
     )  # fmt: skip
     return h, h_scale if scale is None else scale
 
@@ -217,33 +219,9 @@ def launch(
 ):  # fmt: skip
     """Return the layer's result, of tokens x hidden.
 
-    Args:
-        x: Tokens x hidden, and all other inputs as `make_inputs` makes them.
-        w1: Experts x (2 width) x hidden, gate before up.
-        w2: Experts x hidden x width.
-        x_scale: Of x.
-        w1_scale: Of w1.
-        w2_scale: Of w2.
-        h_scale: Of the whole second input, where it is one.
-        routed: Weights of each token's experts.
-        ids: Its experts.
-        s16: Rows by expert for tiles 16 high, and so on.
-        e16: Experts of such tiles.
-        p16: Places in use.
-        s32: As s16.
-        e32: As e16.
-        p32: As p16.
-        s64: As s16.
-        e64: As e16.
-        p64: As p16.
-        s128: As s16.
-        e128: As e16.
-        p128: As p16.
-        s256: As s16.
-        e256: As e16.
-        p256: As p16.
-        config: `tile` and `products`, as `moe_files.planned_launches` returns them.
-        out: Where to write; a new tensor if None.
+    Inputs are those of `make_inputs`, in its order; `s16`, `e16` and `p16` are the rows by expert for tiles 16 high,
+    the experts of such tiles and the places in use. `config` has `tile` and `products`, as `moe_files.planned_launches`
+    returns them. `out` is where to write; None: a new tensor.
     """
     tokens, top_k = ids.shape
     hidden, width = w2.shape[1], w2.shape[2]

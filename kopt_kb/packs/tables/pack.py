@@ -10,6 +10,7 @@ from kopt_kb.doors.table_form import TableForm
 __all__ = ["PACK"]
 
 _HERE = "kopt_kb.packs.tables"
+_SAMPLE = "none --engine vllm --hidden 64 --top-k 1"
 
 PACK = Pack(
     name="tables",
@@ -89,6 +90,8 @@ PACK = Pack(
                 CommandExample("table read E=1,N=2,device_name=NVIDIA_H20.json", "table_read"),
                 CommandExample("table audit E=1,N=2,device_name=NVIDIA_H20.json", "table_audit"),
                 CommandExample("table misses moe.log", "table_misses", code=1),
+                CommandExample(f"table check {_SAMPLE}", "table_check", code=2),
+                CommandExample(f"table tune {_SAMPLE}", "table_tune", code=2),
             ),
         ),
     ),

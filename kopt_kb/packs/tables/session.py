@@ -22,7 +22,7 @@ from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
 from kopt_kb.sandbox.owned import owned_folder
 from kopt_kb.wiki.registry import Platform, Registry
 
-__all__ = ["Asked", "Session", "session", "tokens_of"]
+__all__ = ["LayerAsked", "TableSession", "session", "tokens_of"]
 
 _FORM = "fused-moe"
 _MOST_TOKENS = 1 << 20
@@ -30,7 +30,7 @@ _ACTIVATIONS = {"bf16": "bfloat16", "fp16": "float16"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LayerAsked:
     """What a user gives besides.
 
     Attributes:
@@ -57,7 +57,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class TableSession:
     """Everything that is settled before a device is asked."""
 
     path: Path
@@ -100,7 +100,7 @@ class Session:
             judging.close()
 
 
-def session(asked: Asked, registry: Registry) -> Session:
+def session(asked: LayerAsked, registry: Registry) -> TableSession:
     """Return what is settled: the table is read, its engine found, its product resolved.
 
     Raises:
@@ -120,7 +120,7 @@ def session(asked: Asked, registry: Registry) -> Session:
     platform = _platform(asked, table, registry)
     assumed = Assumed(asked.hidden, asked.top_k, _ACTIVATIONS[asked.activation])
     layer = Layer(table, engine.root, assumed, read_routing(asked.routing))
-    found = Session(path, layer, engine, platform, math.log1p(asked.threshold_pct / 100), asked.makers)
+    found = TableSession(path, layer, engine, platform, math.log1p(asked.threshold_pct / 100), asked.makers)
     layer.problem(1, found.target).constants()
     return found
 
@@ -145,7 +145,7 @@ def _engine(given: str, table: TunedTable) -> TableEngine:
     return found[0]
 
 
-def _platform(asked: Asked, table: TunedTable, registry: Registry) -> Platform:
+def _platform(asked: LayerAsked, table: TunedTable, registry: Registry) -> Platform:
     if asked.platform:
         return registry.platform(asked.platform)
     resolved = DeviceNames(registry).of(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import check_new
-from kopt_kb.base.wire import plain
-from kopt_kb.packs.tables.session import Asked
+from kopt_kb.base.wire import canonical
+from kopt_kb.packs.tables.session import LayerAsked
 
 __all__ = ["add_layer", "appending", "asked_of", "say"]
 
@@ -45,7 +44,7 @@ def add_layer(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked_of(args: argparse.Namespace) -> Asked:
+def asked_of(args: argparse.Namespace) -> LayerAsked:
     """Return what was given.
 
     Raises:
@@ -60,7 +59,7 @@ def asked_of(args: argparse.Namespace) -> Asked:
         raise BadInput("a number of recorders is 1 or more", where="--makers", fix="leave it out", code="KB103")
     if args.results is not None:
         check_new(args.results)
-    return Asked(
+    return LayerAsked(
         args.file, args.engine, args.hidden, args.top_k, args.platform, args.activation, args.routing, args.threshold,
         args.makers,
     )  # fmt: skip
@@ -71,8 +70,8 @@ def appending(name: str | None) -> Callable[[Any], None]:
 
     def write(row: Any) -> None:
         if name is not None:
-            with Path(name).open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(row.to_json(), default=plain) + "\n")
+            with Path(name).open("ab") as stream:
+                stream.write(canonical(row.to_json()) + b"\n")
 
     return write
 

@@ -14,16 +14,15 @@ from kopt_kb.base.wire import Wire
 from kopt_kb.launch.counts.limits import limits_of
 from kopt_kb.launch.record.judge import load_record
 from kopt_kb.launch.record.model import LaunchRecord
-from kopt_kb.packs.tables.bouts import LAUNCHED, Bout, Bouts, same_settings
+from kopt_kb.packs.tables.bouts import LAUNCHED, Bout, Bouts, RowSettings, same_settings
 from kopt_kb.packs.tables.check import share_of_roof
 from kopt_kb.packs.tables.default_settings import default_settings
-from kopt_kb.packs.tables.session import Session
+from kopt_kb.packs.tables.session import TableSession
 from kopt_kb.problem.dtypes import format_of
-from kopt_kb.problem.tuned_table import Setting, TunedRow, TunedTable, nearest_row
+from kopt_kb.problem.tuned_table import TunedRow, TunedTable, nearest_row
 
 __all__ = ["TableTune", "TuneEnd", "TunePlan", "TunedSize", "tune_rows", "with_row"]
 
-Settings = Mapping[str, Setting]
 TuneEnd = Literal["roof", "no better neighbour", "time"]
 _SPACE: Mapping[str, tuple[int, ...]] = {
     "BLOCK_SIZE_M": (16, 32, 64, 128, 256), "BLOCK_SIZE_N": (32, 64, 128, 256), "BLOCK_SIZE_K": (32, 64, 128, 256),
@@ -57,8 +56,8 @@ class TunedSize(Wire):
         source: Key of that row; empty: the default.
         settings: What is written; None where nothing was shown to be faster.
         bout: The best that was found against what is taken now.
-        tried: Settings that were timed.
-        refused: Settings that can't be recorded, do not fit the product, or gave a wrong result.
+        tried: RowSettings that were timed.
+        refused: RowSettings that can't be recorded, do not fit the product, or gave a wrong result.
         share: Share of the documented roof of what is taken in the end; None where no roof is known.
         bound: The roof that binds.
         ended: Why the search ended.
@@ -69,9 +68,9 @@ class TunedSize(Wire):
         "tokens", "source", "now", "settings?", "bout", "tried", "refused", "share", "bound", "ended", "seconds",
     )  # fmt: skip
     tokens: int
-    now: Settings
+    now: RowSettings
     source: str
-    settings: Settings | None
+    settings: RowSettings | None
     bout: Bout
     tried: int
     refused: int
@@ -126,7 +125,7 @@ class TableTune(Wire):
 
 
 def tune_rows(
-    found: Session, bouts: Bouts, tokens: Sequence[int], plan: TunePlan,
+    found: TableSession, bouts: Bouts, tokens: Sequence[int], plan: TunePlan,
     each: Callable[[TunedSize], None] = lambda _: None,
 ) -> TableTune:  # fmt: skip
     """Search settings for numbers of tokens; `each` is told of one as soon as it is done.
@@ -155,7 +154,7 @@ def tune_rows(
     )  # fmt: skip
 
 
-def with_row(table: TunedTable, tokens: int, settings: Settings) -> TunedTable:
+def with_row(table: TunedTable, tokens: int, settings: RowSettings) -> TunedTable:
     """Return a table with settings for a number of tokens: in its own row's place, else before the next larger one."""
     names = [name for row in table.rows for name in row.settings]
     ordered = {name: settings[name] for name in dict.fromkeys((*names, *settings)) if name in settings}
@@ -173,7 +172,9 @@ def with_row(table: TunedTable, tokens: int, settings: Settings) -> TunedTable:
 class _Search:
     """A walk from the best of what is known to better neighbours, one setting at a time."""
 
-    def __init__(self, found: Session, bouts: Bouts, tokens: int, plan: TunePlan, before: Settings | None) -> None:
+    def __init__(
+        self, found: TableSession, bouts: Bouts, tokens: int, plan: TunePlan, before: RowSettings | None
+    ) -> None:
         self._found, self._bouts, self._tokens, self._plan = found, bouts, tokens, plan
         self._begin = time.monotonic()
         self._limits = limits_of(found.platform)
@@ -181,8 +182,8 @@ class _Search:
         row = nearest_row(found.table, "tokens", tokens)
         self._source, self._now = (row.key, row.settings) if row is not None else ("", self._default)
         self._before = before
-        self._medians: list[tuple[float, Settings]] = []
-        self._seen: list[Settings] = []
+        self._medians: list[tuple[float, RowSettings]] = []
+        self._seen: list[RowSettings] = []
         self._refused = 0
 
     def result(self) -> TunedSize:
@@ -203,11 +204,11 @@ class _Search:
             self._refused, share, bound, ended, time.monotonic() - self._begin,
         )  # fmt: skip
 
-    def _mends(self, best: Settings) -> bool:
+    def _mends(self, best: RowSettings) -> bool:
         """Return whether what is taken now can't be launched or is wrong, and the best is right."""
         return self._median(self._now) is None and self._median(best) is not None
 
-    def _beside(self) -> Iterator[Settings]:
+    def _beside(self) -> Iterator[RowSettings]:
         ordered = sorted(self._found.table.rows, key=lambda row: abs(row.sizes["tokens"] - self._tokens))
         yield from (row.settings for row in ordered[1:3])
 
@@ -226,7 +227,7 @@ class _Search:
             if min(one for one, _ in self._medians) > _STEP * best_s:
                 return "no better neighbour"
 
-    def _neighbours(self, best: Settings) -> Iterator[Settings]:
+    def _neighbours(self, best: RowSettings) -> Iterator[RowSettings]:
         """Yield settings that differ in one value from the best, no tile deeper than a scale's block."""
         deepest = (self._found.table.block_shape or (0, 0))[1]
         for name, values in _SPACE.items():
@@ -238,9 +239,9 @@ class _Search:
             steps = [one for one in near if one != now and not (is_deep and one > deepest)][:2]
             yield from ({**best, name: one} for one in steps)
 
-    def _time(self, asked: Sequence[Settings]) -> None:
+    def _time(self, asked: Sequence[RowSettings]) -> None:
         """Record and time settings that were not seen yet and fit the product."""
-        fresh: list[Settings] = []
+        fresh: list[RowSettings] = []
         for one in asked:
             if any(same_settings(one, other) for other in (*self._seen, *fresh)):
                 continue
@@ -260,7 +261,7 @@ class _Search:
                 self._medians.append((ordered[len(ordered) // 2], one))
         self._refused = len(self._seen) - len(self._medians)
 
-    def _fits(self, settings: Settings) -> bool:
+    def _fits(self, settings: RowSettings) -> bool:
         """Return whether one stage of both tiles fits the shared memory of a block: a pipeline holds one at least."""
         most = self._limits.shared_memory_per_block
         layer = self._found.layer.problem(self._tokens, self._found.target).layer
@@ -274,10 +275,10 @@ class _Search:
         held = max(1, (stages if isinstance(stages, int) else 2) - 1)
         return held * deep * (rows * a + columns * b) // 8 <= most
 
-    def _median(self, settings: Settings) -> float | None:
+    def _median(self, settings: RowSettings) -> float | None:
         return next((seconds for seconds, one in self._medians if same_settings(one, settings)), None)
 
-    def _written(self, best: Settings) -> Settings:
+    def _written(self, best: RowSettings) -> RowSettings:
         """Return settings as a row says them: what the table's rows name, and whatever else is not as usual."""
         rows = self._found.table.rows
         named = {name for row in rows for name in row.settings} | set(_SPACE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,14 @@ def test_a_slow_row_fails(tmp_path: Path, simulated: Device, capsys: pytest.Capt
         check(path, "--results", str(results))
 
 
-def test_documents_and_exit_codes(tmp_path: Path, simulated: Device, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documents_and_exit_codes(
+    tmp_path: Path, simulated: Device, capsys: pytest.CaptureFixture[str], fits: Callable[[str, object], bool]
+) -> None:
     """JSON and SARIF; 0 where no row is slower, 4 where nothing could be said."""
     path = table_file(tmp_path, {"1": FAST})
     assert check(path, "--json", "--default-only") == 0
     body = json.loads(capsys.readouterr().out)
+    assert fits("table_check", body)
     assert (body["verdict"], body["rows"][0]["bout"]["verdict"]) == ("sound", "faster")
     simulated.cost = lambda settings, _: 1e-4 if settings["num_warps"] == 8 else -1.0
     assert check(path, "--format", "sarif") == 4

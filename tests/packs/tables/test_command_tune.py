@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,13 +39,14 @@ def test_a_new_file_has_the_rows_that_are_faster(
 
 
 def test_in_place_and_only_what_is_missing(
-    tmp_path: Path, simulated: Device, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, simulated: Device, capsys: pytest.CaptureFixture[str], fits: Callable[[str, object], bool]
 ) -> None:
     """A number of tokens that has a row is left out; without --out or --in-place nothing is written."""
     path = table_file(tmp_path, {"1": ROW})
     before = path.read_bytes()
     assert tune(path, "--tokens", "1,4", "--missing", "--json") == 0
     body = json.loads(capsys.readouterr().out)
+    assert fits("table_tune", body)
     assert ([one["tokens"] for one in body["sizes"]], body["written"], body["accepted"]) == ([4], "", 1)
     assert path.read_bytes() == before
     assert tune(path, "--tokens", "1,4", "--missing", "--in-place") == 0

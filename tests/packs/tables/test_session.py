@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.packs.tables.session import Asked, Session, session, tokens_of
+from kopt_kb.packs.tables.session import LayerAsked, TableSession, session, tokens_of
 from kopt_kb.wiki.registry import Registry
 from tests.packs.tables.simulated import ENGINE, ROW, Device, table_file
 
 
-def settled(folder: Path, registry: Registry, more: str = "", rows: Any = None, **given: Any) -> Session:
+def settled(folder: Path, registry: Registry, more: str = "", rows: Any = None, **given: Any) -> TableSession:
     """A session on a table."""
     path = table_file(folder, rows or {"1": ROW}, more)
-    return session(Asked(**{"file": str(path), "engine": str(ENGINE), "hidden": 256, "top_k": 2, **given}), registry)
+    return session(
+        LayerAsked(**{"file": str(path), "engine": str(ENGINE), "hidden": 256, "top_k": 2, **given}), registry
+    )
 
 
 def test_a_table_says_product_and_engine(tmp_path: Path, registry: Registry) -> None:
@@ -28,7 +30,7 @@ def test_a_table_says_product_and_engine(tmp_path: Path, registry: Registry) -> 
     assert settled(tmp_path, registry, platform="H100_SXM", activation="fp16").layer.assumed.dtype == "float16"
     loose = tmp_path / "E=4,N=128,device_name=NVIDIA_H200.json"
     loose.write_bytes(found.path.read_bytes())
-    assert session(Asked(str(loose), str(ENGINE), 256, 2), registry).table.engine == "vllm"
+    assert session(LayerAsked(str(loose), str(ENGINE), 256, 2), registry).table.engine == "vllm"
 
 
 @pytest.mark.parametrize(
@@ -56,17 +58,17 @@ def test_names_that_say_no_product_or_lead_out(tmp_path: Path, registry: Registr
     path = table_file(tmp_path, {"1": ROW})
     several = path.rename(path.with_name("E=4,N=128,device_name=NVIDIA_H100.json"))
     with pytest.raises(BadInput, match="--platform"):
-        session(Asked(str(several), str(ENGINE), 256, 2), registry)
+        session(LayerAsked(str(several), str(ENGINE), 256, 2), registry)
     other = tmp_path / "sglang"
     other.mkdir()
     named = other / "E=4,N=128,device_name=NVIDIA_H200.json"
     named.write_bytes(several.read_bytes())
     with pytest.raises(BadInput, match="holds no sglang"):
-        session(Asked(str(named), str(ENGINE), 256, 2), registry)
+        session(LayerAsked(str(named), str(ENGINE), 256, 2), registry)
     link = path.with_name("E=4,N=128,device_name=NVIDIA_H200.json")
     link.symlink_to(named)
     with pytest.raises(BadInput, match="leads out of its folder"):
-        session(Asked(str(link), str(ENGINE), 256, 2), registry)
+        session(LayerAsked(str(link), str(ENGINE), 256, 2), registry)
 
 
 def test_the_device_has_to_be_the_tables(tmp_path: Path, registry: Registry, simulated: Device) -> None:
