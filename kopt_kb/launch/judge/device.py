@@ -193,6 +193,11 @@ class DeviceJudging:
             env = self._starting.env if self._starting is not None else {}
             return profile_record(record, inputs, scratch, ends_at, held=held, program=self._profiled, env=env)
 
+    def refresh(self) -> None:
+        """End the judges: what is asked next has fresh processes, contexts and allocations; the reference stays."""
+        if self._held is not None:
+            self._held.refresh()
+
     def close(self) -> None:
         """End all of its processes."""
         self._stack.close()

@@ -116,17 +116,30 @@ def write_ladder(table: TunedTable, form: Ladder) -> bytes:
     layout = table.layout if isinstance(table.layout, CutText) else CutText((), (f"{{\n{_INDENT}", "\n}\n"))
     before = {one.key: one for one in layout.members}
     gap = layout.gaps[1] if len(layout.members) > 1 else f",\n{_INDENT}"
-    indent = layout.gaps[0].rpartition("\n")[2] if "\n" in layout.gaps[0] else None
-    facts = [one.text for one in layout.members if not form.is_row(one.key)]
+    is_spread = not layout.members or any("\n" in one.text for one in layout.members)
+    indent = layout.gaps[0].rpartition("\n")[2] if is_spread and "\n" in layout.gaps[0] else None
     texts = [_text(row, before.get(row.key), indent) for row in table.rows]
     if [row.key for row in table.rows] == [key for key in before if form.is_row(key)]:
         new = {row.key: text for row, text in zip(table.rows, texts, strict=True)}
         pieces = [new.get(one.key, one.text) for one in layout.members]
         between = layout.gaps
     else:
-        pieces = [*facts, *texts]
+        keys = [row.key for row in table.rows]
+        pieces = _placed(layout, keys, dict(zip(keys, texts, strict=True)), form)
         between = (layout.gaps[0], *[gap] * (len(pieces) - 1), layout.gaps[-1])
     return "".join([between[0], *(f"{one}{after}" for one, after in zip(pieces, between[1:], strict=True))]).encode()
+
+
+def _placed(layout: CutText, keys: list[str], texts: dict[str, str], form: Ladder) -> list[str]:
+    """Return the members of a file whose rows are others now: what is no row stays behind what it stood behind."""
+    pieces: list[tuple[str, str]] = [(key, texts[key]) for key in keys]
+    behind = ""
+    for one in layout.members:
+        if not form.is_row(one.key):
+            places = [at for at, (key, _) in enumerate(pieces) if key == behind]
+            pieces.insert(places[0] + 1 if places else 0, (one.key, one.text))
+        behind = one.key if one.key in texts or not form.is_row(one.key) else behind
+    return [text for _, text in pieces]
 
 
 def engine_of(path: Path) -> str:

@@ -40,6 +40,7 @@ _TYPES: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]] = {
     ),
 }
 _KERNEL = "fused_moe_kernel"
+_SHORT = {"bfloat16": "bf16", "float16": "fp16"}
 _QUANTISED = {"fp8_w8a8": "float8_e4m3fn", "int8_w8a8": "int8"}
 _FNUZ = ("gfx940", "gfx941", "gfx942")
 _SWAPPED_TARGET = "sm_90"
@@ -95,7 +96,9 @@ class MoeLayer:
         )
 
 
-def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str) -> tuple[KernelCase, ...]:
+def launches_fused_moe(
+    table: TunedTable, row: TunedRow, root: Path, target: str, assumed: Assumed = ASSUMED
+) -> tuple[KernelCase, ...]:
     """Return the launches of a row for a target, the first product before the second.
 
     Raises:
@@ -114,7 +117,7 @@ def launches_fused_moe(table: TunedTable, row: TunedRow, root: Path, target: str
     path = engine.file(_FILES.get(engine.name, ()))
     if path is None:
         raise BadInput(f"has no {_KERNEL}", where=str(engine.root), fix="name another folder of it", code="KB110")
-    layer = MoeLayer(table, target)
+    layer = MoeLayer(table, target, assumed)
     _check_scales(table, row)
     products = (1,) if table.product == "down" else (0, 1)
     return tuple(_launch(layer, row, engine.name, str(path), one) for one in products)
@@ -189,7 +192,8 @@ def _constants(
     swapped = is_fp8 and layer.target == _SWAPPED_TARGET and _swaps(settings)
     return {
         "group_n": group_n, "group_k": group_k, "naive_block_assignment": False, "MUL_ROUTED_WEIGHT": product == 1,
-        "top_k": layer.assumed.top_k if product == 0 else 1, "compute_type": {"triton.dtype": "bf16"},
+        "top_k": layer.assumed.top_k if product == 0 else 1,
+        "compute_type": {"triton.dtype": _SHORT[layer.assumed.dtype]},
         "use_fp8_w8a8": is_fp8, "use_int8_w8a8": table.dtype == "int8_w8a8",
         "use_int8_w8a16": table.dtype == "int8_w8a16", "per_channel_quant": layer.is_per_channel,
         "HAS_BIAS": False, "SWAP_AB": swapped, "swap_ab": swapped, "even_Ks": depth % block_k == 0,

@@ -10,6 +10,7 @@ from kopt_kb.doors.table_form import TableForm
 __all__ = ["PACK"]
 
 _HERE = "kopt_kb.packs.tables"
+_SAMPLE = "none --engine vllm --hidden 64 --top-k 1"
 
 PACK = Pack(
     name="tables",
@@ -76,17 +77,21 @@ PACK = Pack(
     commands=(
         Command(
             "table",
-            "tuned tables of other programs: read, audited without a GPU, shapes that they miss",
+            "tuned tables of other programs: read, audited, rows checked and tuned on a GPU, shapes that they miss",
             f"{_HERE}.command",
             documents=(
                 JsonDocument("table_read", f"{_HERE}.command_read:TableReading"),
                 JsonDocument("table_audit", f"{_HERE}.audit:TableAudit"),
+                JsonDocument("table_check", f"{_HERE}.check:TableCheck"),
+                JsonDocument("table_tune", f"{_HERE}.tune:TableTune"),
                 JsonDocument("table_misses", f"{_HERE}.misses:Misses"),
             ),
             examples=(
                 CommandExample("table read E=1,N=2,device_name=NVIDIA_H20.json", "table_read"),
                 CommandExample("table audit E=1,N=2,device_name=NVIDIA_H20.json", "table_audit"),
                 CommandExample("table misses moe.log", "table_misses", code=1),
+                CommandExample(f"table check {_SAMPLE}", "table_check", code=2),
+                CommandExample(f"table tune {_SAMPLE}", "table_tune", code=2),
             ),
         ),
     ),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from kopt_kb.wiki.registry import Registry
+from tests.packs.tables.simulated import Device, optimum
 
 KERNEL = '''
 """A program's kernels."""
@@ -63,3 +67,29 @@ def engine(tmp_path: Path) -> Path:
     (root / MOE / "helpers.py").write_text(HELPERS)
     (root / MOE / "config.py").write_text(CONFIG)
     return root
+
+
+@pytest.fixture
+def simulated(record: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Device:
+    """A simulated device in the place of makers and judges; one best, and neighbours that lead there."""
+    made = Device(record, optimum)
+
+    class Makers:
+        def __init__(self, _: int = 0) -> None:
+            self.make_all = made.make_all
+
+        def __enter__(self) -> Makers:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            made.asked.append("makers end")
+
+    monkeypatch.setattr("kopt_kb.packs.tables.bouts.Makers", Makers)
+    monkeypatch.setattr("kopt_kb.packs.tables.session.DeviceJudging", lambda **_: made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    """The package's own."""
+    return Registry.open()

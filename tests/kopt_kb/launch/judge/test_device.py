@@ -94,6 +94,17 @@ def test_contests(judging: DeviceJudging, record: Records) -> None:
         assert failed.verdict is None and failed.problem.startswith(f"{side}: ")
 
 
+def test_judges_are_replaced(judging: DeviceJudging, record: Records, lab: Any) -> None:
+    """The next answer comes from fresh processes; with none there is nothing to replace."""
+    judging.refresh()
+    for _ in range(2):
+        assert judging.check(record("plusone__us9"), REFERENCE, 1, math.inf).problem == ""
+    assert len(lab.started) == 1
+    judging.refresh()
+    assert judging.check(record("plusone__us9"), REFERENCE, 1, math.inf).problem == ""
+    assert len(lab.started) == 2
+
+
 def test_a_spoiled_contest_is_unavailable(judging: DeviceJudging, record: Records, lab: Any) -> None:
     """No look, no gain."""
     lab.world.throttle = ("power brake",)
