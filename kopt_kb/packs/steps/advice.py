@@ -1,0 +1,42 @@
+"""The class of change that would win a kernel's time back."""
+
+from __future__ import annotations
+
+from kopt_kb.packs.steps.kernel_names import Category
+from kopt_kb.packs.steps.report import Change
+
+__all__ = ["change_for"]
+
+_NEAR = 0.7
+_SHORT_S = 5e-6
+
+
+def change_for(category: Category, roof: str, share: float, each_s: float) -> tuple[Change, str]:
+    """Return what it takes, as a class and in words.
+
+    Args:
+        category: Of the operator.
+        roof: Roof that binds.
+        share: Part of it that is reached.
+        each_s: Time of one call.
+    """
+    if each_s < _SHORT_S:
+        return "graph", "too short for its roof to matter: fewer launches (fuse, batch, a graph)"
+    if category == "communication":
+        return "overlap", "overlap it with computation, or send less"
+    if share >= _NEAR:
+        if roof == "dram":
+            return "fusion", "near the roof: only fewer bytes help (fuse with its neighbours, a narrower type)"
+        return "unknown", "near the roof: only less work or a narrower type helps"
+    if category == "products":
+        if roof == "dram":
+            return "library", "bound by bytes: a split along K, more rows a call, or narrower weights"
+        return "library", "another tile or schedule of the library, or a kernel tuned for the shape"
+    if category == "attention":
+        return "kernel", "another attention kernel (newer flash attention, cuDNN, AITER), or one for these lengths"
+    if category == "copies":
+        return "layout", "avoid the copy: keep the layout, or write where it is read"
+    return (
+        "fusion" if category == "elementwise" else "kernel",
+        "fuse with its neighbours, or a kernel tuned for the shape",
+    )
