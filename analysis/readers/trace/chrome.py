@@ -117,10 +117,10 @@ class _Reading:
 
     def finished(self, path: Path) -> EventLog:
         """Return what was read, with devices named."""
-        for label, name in self.devices.items():
-            if label in self.log.labels:
-                self.log.device(label, name, self.targets[label])
-                self.amd = self.amd or "AMD" in name
+        known = {label: name for label, name in self.devices.items() if label in self.log.labels}
+        self.amd = self.amd or any("AMD" in name for name in known.values())
+        for label, name in known.items():
+            self.log.device(label, name, "" if self.amd else self.targets[label])
         if self.unreadable:
             self.log.notes[f"{self.unreadable} GPU event(s) without usable times: left out"] = None
         self.log.source = ReportSource(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")

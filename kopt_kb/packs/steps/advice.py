@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kopt_kb.packs.steps.kernel_names import Category
 from kopt_kb.packs.steps.report import Change
 
@@ -22,21 +24,21 @@ def change_for(category: Category, roof: str, share: float, each_s: float) -> tu
     """
     if each_s < _SHORT_S:
         return "graph", "too short for its roof to matter: fewer launches (fuse, batch, a graph)"
-    if category == "communication":
-        return "overlap", "overlap it with computation, or send less"
     if share >= _NEAR:
         if roof == "dram":
             return "fusion", "near the roof: only fewer bytes help (fuse with its neighbours, a narrower type)"
         return "unknown", "near the roof: only less work or a narrower type helps"
-    if category == "products":
-        if roof == "dram":
-            return "library", "bound by bytes: a split along K, more rows a call, or narrower weights"
-        return "library", "another tile or schedule of the library, or a kernel tuned for the shape"
-    if category == "attention":
-        return "kernel", "another attention kernel (newer flash attention, cuDNN, AITER), or one for these lengths"
-    if category == "copies":
-        return "layout", "avoid the copy: keep the layout, or write where it is read"
-    return (
-        "fusion" if category == "elementwise" else "kernel",
-        "fuse with its neighbours, or a kernel tuned for the shape",
-    )
+    if category == "products" and roof == "dram":
+        return "library", "bound by bytes: a split along K, more rows a call, or narrower weights"
+    return _FAR[category]
+
+
+_FAR: Mapping[Category, tuple[Change, str]] = {
+    "products": ("library", "another tile or schedule of the library, or a kernel tuned for the shape"),
+    "attention": ("kernel", "another attention kernel (newer flash attention, cuDNN, AITER), or one for these lengths"),
+    "norms": ("kernel", "one pass over the rows in a kernel tuned for their length"),
+    "elementwise": ("fusion", "fuse with its neighbours, or a kernel tuned for the shape"),
+    "communication": ("overlap", "overlap it with computation, or send less"),
+    "copies": ("layout", "avoid the copy: keep the layout, or write where it is read"),
+    "rest": ("unknown", "nothing is known of it"),
+}

@@ -92,7 +92,7 @@ _NEVER = 1 << 62
 
 
 def _windows(ranges: list[Range]) -> list[tuple[str, Span]]:
-    """Return names and spans of ranges of the host, or of those drawn around the GPU's work where there are no others."""
+    """Return names and spans of ranges of the host; where there are none, of those around the GPU's work."""
     host = [one for one in ranges if not one.on_device]
     return [(one.name, (one.start, one.end)) for one in sorted(host or ranges, key=lambda one: one.start)]
 

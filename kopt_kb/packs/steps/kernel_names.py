@@ -13,20 +13,19 @@ Category = Literal["products", "attention", "norms", "elementwise", "communicati
 CATEGORIES: tuple[Category, ...] = (
     "products", "attention", "norms", "elementwise", "communication", "copies", "rest"
 )  # fmt: skip
-_BY_NAME: tuple[tuple[Category, re.Pattern[str]], ...] = tuple(
-    (category, re.compile(pattern, re.IGNORECASE))
-    for category, pattern in (
-        ("attention", r"flash|fmha|attn|attention|_mla_|paged_kv"),
-        (
-            "products",
-            r"gemm|gemv|^Cijk_|nvjet|cutlass.*(mma|conv)|conv|wgrad|dgrad|winograd|im2d?2?col|splitk|_mm_|xmma",
-        ),
-        ("norms", r"norm|softmax|reduce|welford"),
-        ("copies", r"memcpy|copy|cat|gather|index|embedding|transpose|permute|nchw|nhwc|scatter|batch_?transpose"),
-        ("elementwise", r"elementwise|multi_tensor|triton_poi|_and_mul|rotary|dropout|adam|fill"),
-        ("norms", r"triton_(red|per)"),
-    )
+_PATTERNS: tuple[tuple[Category, str], ...] = (
+    ("attention", r"flash|fmha|attn|attention|_mla_|paged_kv"),
+    (
+        "products",
+        r"gemm|gemv|^Cijk_|nvjet|conv|wgrad|dgrad|winograd|im2d?2?col|splitk|_mm_|xmma|^_?matmul|^bmm_|grouped_mm",
+    ),
+    ("communication", r"all_?reduce_kernel|all_?gather_kernel|cross_device_reduce"),
+    ("norms", r"norm|softmax|reduce|welford"),
+    ("copies", r"memcpy|copy|cat|gather|index|embedding|transpose|permute|nchw|nhwc|scatter"),
+    ("elementwise", r"elementwise|multi_tensor|triton_poi|_and_mul|rotary|dropout|adam|fill"),
+    ("norms", r"triton_(red|per)"),
 )
+_BY_NAME = tuple((category, re.compile(pattern, re.IGNORECASE)) for category, pattern in _PATTERNS)
 _LIBRARIES = tuple(
     (library, re.compile(pattern))
     for library, pattern in (

@@ -98,8 +98,8 @@ def _given(read: tuple[int, ...], written: tuple[int, ...]) -> Callable[[Shaped]
     """Return the rule of an operator that is given its results as arguments."""
 
     def count(shaped: Shaped) -> Work | None:
-        sides = [[shaped.at(one) for one in places] for places in (read, written)]
-        return moved(*sides) if all(one is not None for one in sides[1]) else None
+        results = [shaped.at(one) for one in written]
+        return moved([shaped.at(one) for one in read], results) if all(results) else None
 
     return count
 

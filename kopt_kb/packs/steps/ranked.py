@@ -110,11 +110,11 @@ def _owner(event: DeviceEvent, op: int, joined: Joined, known: _Known) -> int:
 def _unowned(joined: Joined, at: int, calls: list[Call]) -> str:
     """Return why no operator counts a kernel."""
     launch, op = joined.launches[at], joined.ops[at]
+    if launch is not None and "GraphLaunch" in launch.name:
+        return "launched by a graph"
     if op != _NONE:
         return f"no rule for {calls[joined.calls[op]].name}"
-    if launch is None:
-        return "its launch is not in the trace"
-    return "launched by a graph" if "GraphLaunch" in launch.name else "no operator around its launch"
+    return "its launch is not in the trace" if launch is None else "no operator around its launch"
 
 
 def _add_alone(event: DeviceEvent, why: str, forms: dict[tuple[object, ...], _Form]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.profile.events import EventLog
 from kopt_kb.analysis.readers.trace.chrome import chrome_log
 
@@ -82,7 +83,7 @@ class Recorded:
         shaped: Operators with shapes.
     """
 
-    log: EventLog | None = None
+    log: EventLog = field(default_factory=lambda: EventLog(ReportSource("", "chrome-trace", "", "nvidia")))
     calls: dict[Call, int] = field(default_factory=dict)
     events: list[DeviceEvent] = field(default_factory=list)
     threads: dict[tuple[Any, Any], HostThread] = field(default_factory=dict)
