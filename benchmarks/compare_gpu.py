@@ -46,6 +46,7 @@ CASES = (
     ("softmax.py", "8192x8192"),
     ("rms_norm.py", "8192x8192"),
 )
+PARTS = ("null", "planted")
 DTYPE, SMALL, LARGE, QUADS = "bf16", 1 << 12, 1 << 25, 12
 
 PLANTED = """
@@ -129,6 +130,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--platform", default="H100_SXM")
     parser.add_argument("--seconds", type=float, default=28.0)
+    parser.add_argument("--part", action="append", choices=PARTS, help="default: both")
     args = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="compare-"))
     sides = {name: folder / name for name in ("base", "null", "planted", "calibration")}
@@ -145,7 +147,7 @@ def main() -> None:
         found = planted_bytes(sides["calibration"], name, shape, args.platform)
         keep({"part": "bytes", **found})
         (sides["planted"] / name).write_text(slower(source(name), int(str(found["bytes"]))), encoding="utf-8")
-    for part in ("null", "planted"):
+    for part in args.part or PARTS:
         found = compared(sides["base"], sides[part], args.platform, args.seconds)
         keep({"part": part, **found})
         document = found["comparison"]

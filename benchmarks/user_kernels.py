@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from launcher_gpu import told
+
 from kopt_kb.analysis.ir.source.settings import CONFIG, config_text, settings_of, with_settings
 from kopt_kb.launch.compile.decorated import described
 from kopt_kb.launch.compile.loader import load_module
@@ -114,6 +116,7 @@ def run(name: str, files: Path, seconds: float) -> dict[str, Any]:
             for one in state.rounds
         ]
         line: dict[str, Any] = {"kernel": name, "call": call, "init_s": init_s, "took_s": took_s, "rounds": rounds}
+        line |= {"journal": told(workspace)}
         if state.best is None or state.created.kernel is None:
             return {**line, "problem": state.stopped.reason if state.stopped else "no version was accepted"}
         given, best = store.get(state.created.kernel), store.get(state.best.submitted[state.best.name].blob)

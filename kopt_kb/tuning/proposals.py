@@ -193,6 +193,7 @@ class ProposerView:
         step: Of a plan: the recommendation that the hypothesis is for; empty without a plan.
         options: Options of the operation that are judged and counted; a candidate computes these.
         configurations: Launched kernel → what each of its own configurations sets, where a run made them.
+        is_listed: Whether the operation is one of the package's; a user's own may share its name and nothing else.
     """
 
     op: str
@@ -214,6 +215,7 @@ class ProposerView:
     step: str = ""
     options: tuple[tuple[str, OptionValue], ...] = ()
     configurations: Mapping[str, Sequence[Mapping[str, bool | int | float | str]]] = field(default_factory=dict)
+    is_listed: bool = True
 
     def earlier(self, category: str, claim: str) -> int | None:
         """Return the number of the round that tried this already."""
@@ -299,6 +301,7 @@ def view_of(state: WorkspaceState, incumbent: bytes, avoid: frozenset[str] = fro
         stage="implement" if state.route == "pytorch" and state.baseline is None else "optimize",
         tips=state.tips.text if state.tips is not None else "",
         configurations=(state.problem.own.configurations or {}) if state.problem.own is not None else {},
+        is_listed=state.problem.own is None,
     )
 
 

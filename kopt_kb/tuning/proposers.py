@@ -76,7 +76,7 @@ class VariantsProposer:
 
     def _file(self, view: ProposerView) -> tuple[bytes, Declared | None]:
         own = declared_of(view.incumbent) if view.stage == "optimize" else None
-        if (own is not None and own.variants) or not self.packaged:
+        if (own is not None and own.variants) or not (self.packaged and view.is_listed):
             return view.incumbent, own
         other = packaged_kernel(view.op, view.framework, dict(view.options))
         return (other, declared_of(other)) if other is not None else (view.incumbent, own)
@@ -138,7 +138,7 @@ class PackagedProposer:
     def propose(self, view: ProposerView) -> Proposal | None:
         """Return the package's kernel once; None when the kernel is there, or the package has none in its framework."""
         framework = framework_named(view.framework)
-        if view.stage != "implement" or framework is None:
+        if view.stage != "implement" or framework is None or not view.is_listed:
             return None
         source = packaged_kernel(view.op, framework.name, dict(view.options))
         declared = declared_of(source) if source is not None else None

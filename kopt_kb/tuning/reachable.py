@@ -71,8 +71,10 @@ def probes_of(state: WorkspaceState, trust: Trust = "replayed") -> tuple[Probe, 
         state: Rooflines, problem and target.
         trust: Level of the executor that is to time them.
     """
-    fast = _packaged(state, trust)
-    found = (_probe(one, state.problem.dtype, fast) for one in state.rooflines)
+    is_own = state.problem.own is not None  # it may share its name with an operation of the package, and nothing else
+    fast = _Fast(b"", {}) if is_own else _packaged(state, trust)
+    known = (one for one in state.rooflines if one.target.name == DRAM or not is_own)
+    found = (_probe(one, state.problem.dtype, fast) for one in known)
     return tuple(one for one in found if one is not None)
 
 

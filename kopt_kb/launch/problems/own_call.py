@@ -21,10 +21,10 @@ from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.launch.problems.called import CalledTable, CallGiven
 from kopt_kb.launch.problems.capsule import problem_name, reference_file
 from kopt_kb.launch.problems.described import StatedProblem
-from kopt_kb.launch.record.known import written_parameters
 from kopt_kb.launch.record.model import LaunchRecord, TensorAddress, TensorMapArg
 from kopt_kb.launch.record.request import CallRequest, MakerRequest, TensorArgument
 from kopt_kb.launch.record.statics import STATICS, Statics
+from kopt_kb.launch.record.written import written_parameters
 from kopt_kb.problem.counts import ByteCount, Count, FlopCount
 from kopt_kb.problem.dtypes import DTYPES, Engine, Format, dtype_of, format_of
 from kopt_kb.problem.ops import OPS

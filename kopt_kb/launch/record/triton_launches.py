@@ -32,13 +32,13 @@ from kopt_kb.launch.compile.request import CompileFailed
 from kopt_kb.launch.compile.stub import argument
 from kopt_kb.launch.compile.target import CompileTarget
 from kopt_kb.launch.record.code_request import CodeRequest
-from kopt_kb.launch.record.known import written_parameters
 from kopt_kb.launch.record.launch_arguments import all_given, arguments_of, run_time
 from kopt_kb.launch.record.model import Keywords, Launch
 from kopt_kb.launch.record.request import MakerRequest
 from kopt_kb.launch.record.statics import StaticLaunch
 from kopt_kb.launch.record.trace import CallTrace
 from kopt_kb.launch.record.triton_request import request_of
+from kopt_kb.launch.record.written import written_parameters
 
 __all__ = ["Launches"]
 

@@ -14,6 +14,7 @@ from kopt_kb.launch.candidate.job import Job, Outcome, SpaceAsked, Started
 from kopt_kb.launch.candidate.source_config import configs_of
 from kopt_kb.launch.kernel.declared import Declared
 from kopt_kb.launch.kernel.op_options import file_options
+from kopt_kb.problem.own import OwnProblem
 from kopt_kb.problem.problem import Problem
 from kopt_kb.tuning import reachable
 from kopt_kb.tuning.campaign import Campaign
@@ -74,6 +75,20 @@ def test_where_records_are_judged_the_packages_kernel_for_that_target_stands_for
     assert second.name == "library"  # `roles` wants 512 rows
     other = probes_of(_made(tmp_path / "other", "A100_SXM_80GB", demo, problem))
     assert {one.name for one in other} == {"library"}
+
+
+def test_a_problem_of_a_users_own_is_held_against_a_copy_alone(tmp_path: Path, repo_root: Path) -> None:
+    """A function called gemm with other dimensions than the package's: neither its kernel nor a library's stands for it."""
+    demo = repo_root / "kernels" / "naive" / "matmul.py"
+    problem = Problem.of("gemm", ["4096x4096x4096", "16x4096x64"], "bf16")
+    state = _made(tmp_path / "listed", "H100_SXM", demo, problem)
+    assert [one.name for one in probes_of(state)] == ["packaged", "copy"]
+    works = tuple(replace(one.work, shape=one.work.shape[:2]) for one in state.rooflines)
+    own = OwnProblem("call", "mine.py", "MxK", "0" * 64, "recorded", works)
+    rooflines = tuple(replace(one, work=work) for one, work in zip(state.rooflines, works, strict=True))
+    shapes = tuple(one.shape for one in works)
+    mine = replace(state, problem=replace(problem, shapes=shapes, own=own), rooflines=rooflines)
+    assert [one.name for one in probes_of(mine)] == ["copy"]
 
 
 def test_of_several_variants_for_a_target_the_first_that_fits_is_timed(
