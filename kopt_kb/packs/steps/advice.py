@@ -38,7 +38,10 @@ _FAR: Mapping[Category, tuple[Change, str]] = {
     "attention": ("kernel", "another attention kernel (newer flash attention, cuDNN, AITER), or one for these lengths"),
     "norms": ("kernel", "one pass over the rows in a kernel tuned for their length"),
     "elementwise": ("fusion", "fuse with its neighbours, or a kernel tuned for the shape"),
-    "communication": ("overlap", "overlap it with computation, or send less"),
+    "communication": (
+        "overlap",
+        "overlap it with computation, send less, or find the rank that comes late: waiting for it counts here",
+    ),
     "copies": ("layout", "avoid the copy: keep the layout, or write where it is read"),
     "rest": ("unknown", "nothing is known of it"),
 }

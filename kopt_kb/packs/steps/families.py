@@ -39,7 +39,7 @@ _TEMPLATE = "triton_tem_"
 
 def is_known(shaped: Shaped) -> bool:
     """Return whether the kernels of an operator are counted by its own shapes, not by those of one around it."""
-    if shaped.name in _RULES or shaped.name.startswith(_GENERATED):
+    if shaped.name in _RULES or shaped.name.startswith(_GENERATED) or shaped.call.facts:
         return True
     return bool(shaped.call.dims) and (is_elementwise(shaped) or is_reduction(shaped))
 
@@ -55,6 +55,8 @@ def judged(shaped: Shaped) -> tuple[Category, Work | None]:
     if (known := _RULES.get(shaped.name)) is not None:
         category, rule = known
         return category, guarded(rule)(shaped)
+    if shaped.call.facts:
+        return "communication", None
     told = category_of(shaped.kernels[0])
     if shaped.name.startswith(_TEMPLATE):
         return "products", guarded(template_product)(shaped)

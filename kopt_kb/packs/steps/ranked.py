@@ -10,6 +10,7 @@ from kopt_kb.analysis.roofline.roofline import limits, roofs_of
 from kopt_kb.base.errors import KoptError
 from kopt_kb.packs.steps.advice import change_for
 from kopt_kb.packs.steps.chosen import Chosen
+from kopt_kb.packs.steps.collectives import link_time
 from kopt_kb.packs.steps.families import category_of_op, is_known, judged
 from kopt_kb.packs.steps.joined import Joined
 from kopt_kb.packs.steps.kernel_names import CATEGORIES, Category, category_of, told_by_name
@@ -75,6 +76,8 @@ def operator_times(
             shaped = Shaped(calls[number], kernels)
             category, work = judged(shaped)
             why = "its shapes do not say its work" if shaped.call.dims else "its shapes are not recorded"
+            if category == "communication":
+                why = "no sourced link for its group, or its size is not recorded"
             if one.is_outer:
                 work, why = None, "counted with the operator inside it"
             forms[key] = _Form(shaped, category, work, why)
@@ -160,15 +163,15 @@ def _judged_time(form: _Form, whole: int, platform: Platform | None) -> Operator
         share=form.time / whole,
         why=form.why,
     )
-    if form.work is None:
+    if form.work is None and not shaped.call.facts:
         return found
     if platform is None:
         return replace(found, why="the product is not known")
-    roof = _roof(form.work, platform)
+    roof = link_time(shaped.call, platform) if form.work is None else _roof(form.work, platform)
     if roof is None:
-        return replace(found, why=f"no documented roof of {platform.id} for it")
+        return replace(found, why=form.why if form.work is None else f"no documented roof of {platform.id} for it")
     each_s, name = roof
-    floor = compute_floor(form.work, platform).seconds if form.category == "products" else None
+    floor = compute_floor(form.work, platform).seconds if form.work and form.category == "products" else None
     roof_s = each_s * form.count
     share = roof_s / total_s if total_s else 0.0
     change, why = change_for(form.category, name, share, total_s / form.count)
@@ -177,7 +180,7 @@ def _judged_time(form: _Form, whole: int, platform: Platform | None) -> Operator
         roof_s=roof_s,
         roof=name,
         roof_basis="documented",
-        counts=form.work.exactness(),
+        counts="exact" if form.work is None else form.work.exactness(),
         floor_s=None if floor is None else float(floor) * form.count,
         won_s=max(total_s - roof_s, 0.0),
         change=change,

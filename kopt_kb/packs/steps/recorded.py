@@ -30,6 +30,7 @@ class Call(NamedTuple):
         types: `Input type`.
         strides: `Input Strides`; empty in older traces.
         concrete: `Concrete Inputs`: values of what is no tensor.
+        facts: Of a collective: its name, type, elements taken and given, size of the group; empty for all else.
     """
 
     name: str
@@ -37,10 +38,11 @@ class Call(NamedTuple):
     types: tuple[Any, ...] = ()
     strides: tuple[Any, ...] = ()
     concrete: tuple[Any, ...] = ()
+    facts: tuple[Any, ...] = ()
 
 
 class DeviceEvent(NamedTuple):
-    """A kernel, copy or fill; times in ns, `moved` in bytes (of copies and fills), `facts` of a collective."""
+    """A kernel, copy or fill; times in ns, `moved` in bytes (of copies and fills)."""
 
     start: int
     end: int
@@ -49,7 +51,6 @@ class DeviceEvent(NamedTuple):
     correlation: int
     external: int
     moved: int
-    facts: tuple[Any, ...]
 
 
 class Range(NamedTuple):
@@ -116,16 +117,16 @@ class Recorded:
     def _op(self, event: Mapping[str, Any], details: Mapping[str, Any], span: tuple[int, int]) -> None:
         name = str(event.get("name", ""))
         given = tuple(details.get(word) for word in _DETAILS) if "Input Dims" in details else ()
-        form = (name, repr(given))
+        facts = tuple(details.get(one) for one in _COLLECTIVE) if _COLLECTIVE[0] in details else ()
+        form = (name, repr((given, facts)))
         number = self._forms.get(form)
         if number is None:
-            call = Call(name, *(_frozen(one) if isinstance(one, list) else () for one in given))
+            call = Call(name, *(_frozen(one) if isinstance(one, list) else () for one in given))._replace(facts=facts)
             number = self._forms[form] = self.calls.setdefault(call, len(self.calls))
         self.shaped += bool(given)
         self._thread(event).ops.append((*span, number, _number(details.get("External id"))))
 
     def _work(self, category: str, event: Mapping[str, Any], details: Mapping[str, Any], span: tuple[int, int]) -> None:
-        facts = tuple(details.get(one) for one in _COLLECTIVE) if _COLLECTIVE[0] in details else ()
         moved = details.get("bytes")
         self.events.append(
             DeviceEvent(
@@ -135,7 +136,6 @@ class Recorded:
                 _number(details.get("correlation")),
                 _number(details.get("External id", details.get("external id"))),
                 moved if isinstance(moved, int) and moved > 0 else 0,
-                facts,
             )
         )
 

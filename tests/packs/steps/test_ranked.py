@@ -6,7 +6,7 @@ from kopt_kb.packs.steps.chosen import choose_step
 from kopt_kb.packs.steps.joined import join
 from kopt_kb.packs.steps.ranked import categories_of, operator_times
 from kopt_kb.packs.steps.recorded import read_recorded
-from tests.packs.steps.traces import ADD, BF16, FP32, GEMM, kernel, launch, op, product, write
+from tests.packs.steps.traces import ADD, BF16, FP32, GEMM, event, kernel, launch, op, product, write
 
 
 def _times(tmp_path, platform, *events):
@@ -76,3 +76,16 @@ def test_what_has_no_roof_says_why(tmp_path, h100, registry) -> None:
     fp8[0]["name"] = "aten::_scaled_mm"
     (one,) = _times(tmp_path, registry.platform("A100_SXM_80GB"), *fp8)
     assert one.why == "no documented roof of A100_SXM_80GB for it"
+
+
+def test_a_collective_stands_under_the_link(tmp_path, h100) -> None:
+    sizes = {"Collective name": "allreduce", "dtype": "Half", "In msg nelems": 1 << 24, "Out msg nelems": 1 << 24}
+    events = []
+    for at, group in enumerate((8, 16)):
+        events += [
+            event("cpu_op", "record_param_comms", 2000 * at, 9, **sizes, **{"Group size": group}),
+            launch(2000 * at + 1, at), kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL", 2000 * at + 20, 900, at),
+        ]  # fmt: skip
+    near, far = _times(tmp_path, h100, *events)
+    assert (near.category, near.roof, near.change, near.counts) == ("communication", "nvlink4", "overlap", "exact")
+    assert (far.roof_s, far.why[:14]) == (None, "no sourced lin")
