@@ -117,10 +117,13 @@ class _Reading:
 
     def finished(self, path: Path) -> EventLog:
         """Return what was read, with devices named."""
-        known = {label: name for label, name in self.devices.items() if label in self.log.labels}
-        self.amd = self.amd or any("AMD" in name for name in known.values())
-        for label, name in known.items():
-            self.log.device(label, name, "" if self.amd else self.targets[label])
+        known = {label: (name, self.targets[label]) for label, name in self.devices.items() if label in self.log.labels}
+        alike = {(name, self.targets[label]) for label, name in self.devices.items()}
+        if len(alike) == 1:  # ROCm numbers the devices of events otherwise than their properties
+            known = dict.fromkeys(self.log.labels, *alike)
+        self.amd = self.amd or any("AMD" in name for name, _ in known.values())
+        for label, (name, target) in known.items():
+            self.log.device(label, name, "" if self.amd else target)
         if self.unreadable:
             self.log.notes[f"{self.unreadable} GPU event(s) without usable times: left out"] = None
         self.log.source = ReportSource(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")

@@ -209,3 +209,11 @@ def test_a_device_without_a_name_under_calls_of_hip_has_no_target_of_nvidia(trac
     events = traces.call(0, 2, 1, "hipLaunchKernel"), traces.work("kernel", 5, 1, correlation=1)
     path = traces.chrome(tmp_path / "t.json", *events, deviceProperties=[device])
     assert [one.target for one in read_chrome_trace(path).profiles] == [""]
+
+
+def test_devices_numbered_otherwise_than_their_properties_have_the_name_that_all_have(traces, tmp_path):
+    events = traces.work("kernel", 5, 1, device=2), traces.work("kernel", 5, 1, device=3)
+    path = traces.chrome(tmp_path / "t.json", *events, deviceProperties=[H100, {**H100, "id": 1}])
+    assert {one.device for one in read_chrome_trace(path).profiles} == {"NVIDIA H100"}
+    path = traces.chrome(tmp_path / "u.json", *events, deviceProperties=[H100, {**H100, "id": 1, "name": "other"}])
+    assert {one.device for one in read_chrome_trace(path).profiles} == {""}
