@@ -21,7 +21,7 @@ from kopt_kb.analysis.readers.common.json_stream import JsonStream
 
 __all__ = ["CHROME_TRACE", "Watch", "chrome_log", "read_chrome_trace"]
 
-Watch = Callable[[str, Mapping[str, Any], tuple[int, int]], None]
+Watch = Callable[[str, Mapping[str, object], tuple[int, int]], None]
 """Called for each complete event that is no Python frame, with its category in small letters, start and end in ns."""
 
 _FORMAT = "chrome-trace"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kopt_kb.packs.steps.kernel_names import Category
-from kopt_kb.packs.steps.report import Change
+from kopt_kb.packs.steps.kernel_names import KernelCategory
+from kopt_kb.packs.steps.report import StepChange
 
 __all__ = ["change_for"]
 
@@ -13,7 +13,7 @@ _NEAR = 0.7
 _SHORT_S = 5e-6
 
 
-def change_for(category: Category, roof: str, share: float, each_s: float) -> tuple[Change, str]:
+def change_for(category: KernelCategory, roof: str, share: float, each_s: float) -> tuple[StepChange, str]:
     """Return what it takes, as a class and in words.
 
     Args:
@@ -33,7 +33,7 @@ def change_for(category: Category, roof: str, share: float, each_s: float) -> tu
     return _FAR[category]
 
 
-_FAR: Mapping[Category, tuple[Change, str]] = {
+_FAR: Mapping[KernelCategory, tuple[StepChange, str]] = {
     "products": ("library", "another tile or schedule of the library, or a kernel tuned for the shape"),
     "attention": ("kernel", "another attention kernel (newer flash attention, cuDNN, AITER), or one for these lengths"),
     "norms": ("kernel", "one pass over the rows in a kernel tuned for their length"),

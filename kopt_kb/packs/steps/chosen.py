@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.packs.steps.joined import Joined
-from kopt_kb.packs.steps.recorded import Range, Recorded
+from kopt_kb.packs.steps.recorded import MarkedRange, Recorded
 
 __all__ = ["Chosen", "choose_step"]
 
@@ -21,7 +21,7 @@ _NO_STEP = re.compile(r"^(?:nccl|rccl|gloo)|^##|^Optimizer\.|^DataLoader|^PyTorc
 _MOST_OF = 0.6
 _SAME = 0.9
 _MIN_SEQUENCE = 8
-Span = tuple[int, int]
+_Window = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +91,14 @@ def _moments(recorded: Recorded, joined: Joined) -> list[int]:
 _NEVER = 1 << 62
 
 
-def _windows(ranges: list[Range]) -> list[tuple[str, Span]]:
+def _windows(ranges: list[MarkedRange]) -> list[tuple[str, _Window]]:
     """Return names and spans of ranges of the host; where there are none, of those around the GPU's work."""
     host = [one for one in ranges if not one.on_device]
     return [(one.name, (one.start, one.end)) for one in sorted(host or ranges, key=lambda one: one.start)]
 
 
-def _median(windows: list[tuple[str, Span]], times: list[int], recorded: Recorded, how: str) -> Chosen:
-    held: list[tuple[int, str, Span, tuple[int, ...]]] = []
+def _median(windows: list[tuple[str, _Window]], times: list[int], recorded: Recorded, how: str) -> Chosen:
+    held: list[tuple[int, str, _Window, tuple[int, ...]]] = []
     order = sorted(range(len(times)), key=times.__getitem__)
     moments = [times[one] for one in order]
     for name, (start, end) in windows:
@@ -117,14 +117,14 @@ def _busy(recorded: Recorded, events: Iterable[int]) -> int:
     return sum(recorded.events[one].end - recorded.events[one].start for one in events)
 
 
-def _named(recorded: Recorded, times: list[int]) -> list[Range]:
+def _named(recorded: Recorded, times: list[int]) -> list[MarkedRange]:
     """Return the ranges of one name, numbers aside, that most of the GPU's work stands in; the shortest name's."""
-    groups: dict[str, list[Range]] = {}
+    groups: dict[str, list[MarkedRange]] = {}
     for one in recorded.ranges:
         if not one.on_device and not _NO_STEP.search(one.name):
             groups.setdefault(_DIGITS.sub("#", one.name), []).append(one)
     whole = _busy(recorded, range(len(times)))
-    best: tuple[int, int, list[Range]] | None = None
+    best: tuple[int, int, list[MarkedRange]] | None = None
     for ranges in groups.values():
         spans = [(one.start, one.end) for one in ranges]
         inside = _busy(recorded, (at for at, moment in enumerate(times) if any(a <= moment < b for a, b in spans)))
@@ -137,7 +137,7 @@ _FEW = 200
 """Ranges of one name beyond which they are parts of a step and no steps."""
 
 
-def _repeated(recorded: Recorded) -> list[Span]:
+def _repeated(recorded: Recorded) -> list[_Window]:
     """Return spans between repetitions of the kernel that is rarest among those that come again."""
     kernels = sorted((one for one in recorded.events if one.category == "kernel"), key=lambda one: one.start)
     counts = Counter(one.name for one in kernels)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
 
@@ -23,7 +23,7 @@ _RINGS = (("allreduce", 2, False), ("allgather", 1, True), ("reducescatter", 1, 
 """Start of a collective's name, how often its bytes go around, and whether they are those of the result."""
 
 
-def sent_bytes(call: Call) -> Fraction | None:
+def sent_bytes(call: OpCall) -> Fraction | None:
     """Return the bytes that a rank sends; None for other collectives, and where the trace lacks a size."""
     if len(call.facts) != 5:
         return None
@@ -38,7 +38,7 @@ def sent_bytes(call: Call) -> Fraction | None:
     return None
 
 
-def link_time(call: Call, platform: Platform) -> tuple[float, str] | None:
+def link_time(call: OpCall, platform: Platform) -> tuple[float, str] | None:
     """Return the least time of a collective in seconds and the link; None where its bytes or the rate are not known."""
     sent = sent_bytes(call)
     rows = [row for row in platform.rows("link_bandwidth", direction="each") if dict(row.axes).get("scope") != "link"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kopt_kb.packs.steps.attention import ATTENTION
-from kopt_kb.packs.steps.kernel_names import Category, category_of
+from kopt_kb.packs.steps.kernel_names import KernelCategory, category_of
 from kopt_kb.packs.steps.movement import (
     COPIES,
     ELEMENTWISE,
@@ -23,14 +23,14 @@ from kopt_kb.problem.work import Work
 __all__ = ["category_of_op", "is_known", "judged"]
 
 _Rule = Callable[[Shaped], Work | None]
-_TABLES: tuple[tuple[Category, Mapping[str, _Rule]], ...] = (
+_TABLES: tuple[tuple[KernelCategory, Mapping[str, _Rule]], ...] = (
     ("products", PRODUCTS),
     ("attention", ATTENTION),
     ("norms", NORMS),
     ("elementwise", ELEMENTWISE),
     ("copies", COPIES),
 )
-_RULES: Mapping[str, tuple[Category, _Rule]] = {
+_RULES: Mapping[str, tuple[KernelCategory, _Rule]] = {
     name: (category, rule) for category, table in _TABLES for name, rule in table.items()
 }
 _GENERATED = "triton_"
@@ -44,13 +44,13 @@ def is_known(shaped: Shaped) -> bool:
     return bool(shaped.call.dims) and (is_elementwise(shaped) or is_reduction(shaped))
 
 
-def category_of_op(name: str) -> Category | None:
+def category_of_op(name: str) -> KernelCategory | None:
     """Return the category of an operator by its name, None where only its kernels tell it."""
     known = _RULES.get(name)
     return None if known is None else known[0]
 
 
-def judged(shaped: Shaped) -> tuple[Category, Work | None]:
+def judged(shaped: Shaped) -> tuple[KernelCategory, Work | None]:
     """Return category and work of an operator's kernels; the work is None where nothing says it."""
     if (known := _RULES.get(shaped.name)) is not None:
         category, rule = known

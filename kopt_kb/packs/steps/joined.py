@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from kopt_kb.packs.steps.recorded import DeviceEvent, HostThread, Recorded
 
-__all__ = ["Joined", "Launch", "join"]
+__all__ = ["Joined", "LaunchCall", "join"]
 
 _NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchCall:
     """A call of the host: start and end in ns, its name, and the innermost operator around it (-1: none)."""
 
     start: int
@@ -38,7 +38,7 @@ class Joined:
     calls: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
-    launches: list[Launch | None] = field(default_factory=list)
+    launches: list[LaunchCall | None] = field(default_factory=list)
     ops: list[int] = field(default_factory=list)
     repeated: int = 0
 
@@ -58,7 +58,7 @@ def join(recorded: Recorded) -> Joined:
     event did. An event whose call is not in the trace is joined by its external id.
     """
     found = Joined()
-    launched: dict[int, list[Launch]] = {}
+    launched: dict[int, list[LaunchCall]] = {}
     external: dict[int, int] = {}
     for thread in recorded.threads.values():
         _nest(thread, found, launched, external)
@@ -74,7 +74,7 @@ def join(recorded: Recorded) -> Joined:
     return found
 
 
-def _launch(several: list[Launch] | None, event: DeviceEvent) -> Launch | None:
+def _launch(several: list[LaunchCall] | None, event: DeviceEvent) -> LaunchCall | None:
     if not several or event.correlation < 0:
         return None
     if len(several) == 1:
@@ -83,7 +83,7 @@ def _launch(several: list[Launch] | None, event: DeviceEvent) -> Launch | None:
     return several[at - 1] if at else None
 
 
-def _nest(thread: HostThread, found: Joined, launched: dict[int, list[Launch]], external: dict[int, int]) -> None:
+def _nest(thread: HostThread, found: Joined, launched: dict[int, list[LaunchCall]], external: dict[int, int]) -> None:
     """Number a thread's operators, give each its parent, and each launch the operator that it stands in."""
     thread.ops.sort(key=lambda one: (one[0], -one[1]))
     thread.launches.sort()
@@ -93,7 +93,7 @@ def _nest(thread: HostThread, found: Joined, launched: dict[int, list[Launch]], 
     for start, end, call, identifier in [*thread.ops, (1 << 63, 1 << 63, _NONE, _NONE)]:
         while waiting is not None and waiting[0] < start:
             _close(stack, waiting[0])
-            launch = Launch(waiting[0], waiting[1], waiting[3], stack[-1][1] if stack else _NONE)
+            launch = LaunchCall(waiting[0], waiting[1], waiting[3], stack[-1][1] if stack else _NONE)
             launched.setdefault(waiting[2], []).append(launch)
             waiting = next(calls, None)
         if call == _NONE:

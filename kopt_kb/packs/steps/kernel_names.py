@@ -7,13 +7,13 @@ from typing import Literal
 
 from kopt_kb.analysis.profile.names import function_name, role_of
 
-__all__ = ["CATEGORIES", "Category", "category_of", "told_by_name"]
+__all__ = ["CATEGORIES", "KernelCategory", "category_of", "told_by_name"]
 
-Category = Literal["products", "attention", "norms", "elementwise", "communication", "copies", "rest"]
-CATEGORIES: tuple[Category, ...] = (
+KernelCategory = Literal["products", "attention", "norms", "elementwise", "communication", "copies", "rest"]
+CATEGORIES: tuple[KernelCategory, ...] = (
     "products", "attention", "norms", "elementwise", "communication", "copies", "rest"
 )  # fmt: skip
-_PATTERNS: tuple[tuple[Category, str], ...] = (
+_PATTERNS: tuple[tuple[KernelCategory, str], ...] = (
     ("attention", r"flash|fmha|attn|attention|_mla_|paged_kv"),
     (
         "products",
@@ -47,7 +47,7 @@ _TYPE = re.compile(r"(bf16|BFloat16|BBS)|(fp16|f16|half|Half|HHS|h884|h1688|h168
 _TYPES = ("bf16", "fp16", "tf32", "fp8")
 
 
-def category_of(kernel: str) -> Category:
+def category_of(kernel: str) -> KernelCategory:
     """Return the category that a kernel's name tells, `rest` where it tells none."""
     if role_of(function_name(kernel)) == "communication":
         return "communication"

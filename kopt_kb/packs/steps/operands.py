@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 from kopt_kb.problem.counts import Count, dram
 from kopt_kb.problem.work import Work
 
@@ -76,7 +76,7 @@ class Shaped:
         kernels: Names of its kernels.
     """
 
-    call: Call
+    call: OpCall
     kernels: tuple[str, ...] = ()
 
     @property

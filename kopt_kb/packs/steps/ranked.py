@@ -13,9 +13,9 @@ from kopt_kb.packs.steps.chosen import Chosen
 from kopt_kb.packs.steps.collectives import link_time
 from kopt_kb.packs.steps.families import category_of_op, is_known, judged
 from kopt_kb.packs.steps.joined import Joined
-from kopt_kb.packs.steps.kernel_names import CATEGORIES, Category, category_of, told_by_name
+from kopt_kb.packs.steps.kernel_names import CATEGORIES, KernelCategory, category_of, told_by_name
 from kopt_kb.packs.steps.operands import Shaped, moved
-from kopt_kb.packs.steps.recorded import Call, DeviceEvent, Recorded
+from kopt_kb.packs.steps.recorded import DeviceEvent, OpCall, Recorded
 from kopt_kb.packs.steps.report import CategoryShare, OperatorTime
 from kopt_kb.problem.work import Work
 from kopt_kb.quantity.quantity import Quantity
@@ -26,7 +26,7 @@ __all__ = ["categories_of", "operator_times"]
 _NS_PER_S = 1e9
 _NONE = -1
 _WHOLE = ("products", "attention")
-_NOWHERE = Call("")
+_NOWHERE = OpCall("")
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class _Form:
     """All instances of one form."""
 
     shaped: Shaped
-    category: Category
+    category: KernelCategory
     work: Work | None
     why: str = ""
     count: int = 0
@@ -92,7 +92,7 @@ def operator_times(
 class _Known:
     """Whether a form of call counts a kernel by its own shapes, remembered."""
 
-    calls: list[Call]
+    calls: list[OpCall]
     found: dict[tuple[int, str], bool] = field(default_factory=dict)
 
     def of(self, number: int, kernel: str) -> bool:
@@ -110,7 +110,7 @@ def _owner(event: DeviceEvent, op: int, joined: Joined, known: _Known) -> int:
     return op
 
 
-def _unowned(joined: Joined, at: int, calls: list[Call]) -> str:
+def _unowned(joined: Joined, at: int, calls: list[OpCall]) -> str:
     """Return why no operator counts a kernel."""
     launch, op = joined.launches[at], joined.ops[at]
     if launch is not None and "GraphLaunch" in launch.name:
@@ -123,7 +123,7 @@ def _unowned(joined: Joined, at: int, calls: list[Call]) -> str:
 def _add_alone(event: DeviceEvent, why: str, forms: dict[tuple[object, ...], _Form]) -> None:
     """Add a copy, a fill, or a kernel that no operator counts, by its own name."""
     work: Work | None = None
-    category: Category = "copies"
+    category: KernelCategory = "copies"
     key: tuple[object, ...] = (event.name, event.category)
     if event.category == "kernel":
         category, key = category_of(event.name), (event.name, why)
@@ -141,7 +141,7 @@ def _add_alone(event: DeviceEvent, why: str, forms: dict[tuple[object, ...], _Fo
     form.time += event.end - event.start
 
 
-def _mark_outer(instances: dict[int, _Instance], joined: Joined, calls: list[Call]) -> None:
+def _mark_outer(instances: dict[int, _Instance], joined: Joined, calls: list[OpCall]) -> None:
     """Mark operators that stand around another of their kind: its work is theirs, and counts once."""
     kinds = {op: category_of_op(calls[joined.calls[op]].name) for op in instances}
     for op, kind in kinds.items():

@@ -11,7 +11,7 @@ from kopt_kb.analysis.profile import ReportSource
 from kopt_kb.analysis.profile.events import EventLog
 from kopt_kb.analysis.readers.trace.chrome import chrome_log
 
-__all__ = ["Call", "DeviceEvent", "HostThread", "Range", "Recorded", "read_recorded"]
+__all__ = ["DeviceEvent", "HostThread", "MarkedRange", "OpCall", "Recorded", "read_recorded"]
 
 _WORK = frozenset({"kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"})
 _CALLS = frozenset({"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "hip_driver"})
@@ -21,7 +21,7 @@ _DETAILS = ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
 _COLLECTIVE = ("Collective name", "dtype", "In msg nelems", "Out msg nelems", "Group size")
 
 
-class Call(NamedTuple):
+class OpCall(NamedTuple):
     """One way in which an operator was called: what all its calls of this form share.
 
     Attributes:
@@ -53,7 +53,7 @@ class DeviceEvent(NamedTuple):
     moved: int
 
 
-class Range(NamedTuple):
+class MarkedRange(NamedTuple):
     """A range that the program or the profiler marked; `on_device` where it was drawn around the GPU's work."""
 
     name: str
@@ -85,17 +85,17 @@ class Recorded:
     """
 
     log: EventLog = field(default_factory=lambda: EventLog(ReportSource("", "chrome-trace", "", "nvidia")))
-    calls: dict[Call, int] = field(default_factory=dict)
+    calls: dict[OpCall, int] = field(default_factory=dict)
     events: list[DeviceEvent] = field(default_factory=list)
     threads: dict[tuple[Any, Any], HostThread] = field(default_factory=dict)
-    ranges: list[Range] = field(default_factory=list)
+    ranges: list[MarkedRange] = field(default_factory=list)
     shaped: int = 0
     _forms: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def watch(self, category: str, event: Mapping[str, Any], span: tuple[int, int]) -> None:
+    def watch(self, category: str, event: Mapping[str, object], span: tuple[int, int]) -> None:
         """Take a complete event of the trace."""
         args = event.get("args")
-        details: Mapping[str, Any] = args if isinstance(args, dict) else {}
+        details: Mapping[str, object] = args if isinstance(args, dict) else {}
         if category in _OPS:
             self._op(event, details, span)
         elif category in _WORK:
@@ -105,28 +105,30 @@ class Recorded:
             self._thread(event).launches.append(launch)
         elif category in _RANGES:
             name, thread = str(event.get("name", "")), (event.get("pid"), event.get("tid"))
-            self.ranges.append(Range(name, *span, thread, category.startswith("gpu")))
+            self.ranges.append(MarkedRange(name, *span, thread, category.startswith("gpu")))
 
-    def _thread(self, event: Mapping[str, Any]) -> HostThread:
+    def _thread(self, event: Mapping[str, object]) -> HostThread:
         key = (str(event.get("pid")), str(event.get("tid")))
         found = self.threads.get(key)
         if found is None:
             found = self.threads[key] = HostThread()
         return found
 
-    def _op(self, event: Mapping[str, Any], details: Mapping[str, Any], span: tuple[int, int]) -> None:
+    def _op(self, event: Mapping[str, object], details: Mapping[str, object], span: tuple[int, int]) -> None:
         name = str(event.get("name", ""))
         given = tuple(details.get(word) for word in _DETAILS) if "Input Dims" in details else ()
         facts = tuple(details.get(one) for one in _COLLECTIVE) if _COLLECTIVE[0] in details else ()
         form = (name, repr((given, facts)))
         number = self._forms.get(form)
         if number is None:
-            call = Call(name, *(_frozen(one) if isinstance(one, list) else () for one in given))._replace(facts=facts)
+            call = OpCall(name, *(_frozen(one) if isinstance(one, list) else () for one in given))._replace(facts=facts)
             number = self._forms[form] = self.calls.setdefault(call, len(self.calls))
         self.shaped += bool(given)
         self._thread(event).ops.append((*span, number, _number(details.get("External id"))))
 
-    def _work(self, category: str, event: Mapping[str, Any], details: Mapping[str, Any], span: tuple[int, int]) -> None:
+    def _work(
+        self, category: str, event: Mapping[str, object], details: Mapping[str, object], span: tuple[int, int]
+    ) -> None:
         moved = details.get("bytes")
         self.events.append(
             DeviceEvent(
@@ -151,5 +153,5 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) and 0 <= value < 1 << 62 else -1
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+def _frozen(values: list[object]) -> tuple[Any, ...]:
+    return tuple(_frozen(one) if isinstance(one, list) else one for one in values)

@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 
 from kopt_kb.analysis.profile.timeline import DeviceTimeline
 from kopt_kb.base.wire import Wire
-from kopt_kb.packs.steps.kernel_names import Category
+from kopt_kb.packs.steps.kernel_names import KernelCategory
 from kopt_kb.quantity import Exactness
 
-__all__ = ["CategoryShare", "Change", "OperatorTime", "StepReport"]
+__all__ = ["CategoryShare", "OperatorTime", "StepChange", "StepReport"]
 
-Change = Literal["library", "kernel", "fusion", "layout", "graph", "overlap", "unknown"]
+StepChange = Literal["library", "kernel", "fusion", "layout", "graph", "overlap", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class OperatorTime(Wire):
     )  # fmt: skip
     operator: str
     shapes: str
-    category: Category
+    category: KernelCategory
     count: int
     kernels: tuple[str, ...]
     library: str
@@ -57,7 +57,7 @@ class OperatorTime(Wire):
     counts: Exactness | Literal["mixed", ""] = ""
     floor_s: float | None = None
     won_s: float | None = None
-    change: Change = "unknown"
+    change: StepChange = "unknown"
     why: str = ""
 
     @property
@@ -75,7 +75,7 @@ class OperatorTime(Wire):
 class CategoryShare(Wire):
     """One category: its time on the GPU, the part of it with a roof, and what could be won in it at most."""
 
-    category: Category
+    category: KernelCategory
     count: int
     total_s: float
     share: float

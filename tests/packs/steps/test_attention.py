@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from kopt_kb.packs.steps.attention import ATTENTION
 from kopt_kb.packs.steps.operands import Shaped
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 from kopt_kb.problem.work import work
 from tests.packs.steps.traces import BF16
 
 
 def _work(name, *dims, concrete=()):
     types = tuple(BF16 if len(one) > 1 else "int" if one else "" for one in dims)
-    return ATTENTION[name](Shaped(Call(name, dims, types, (), concrete), ("flash_fwd",)))
+    return ATTENTION[name](Shaped(OpCall(name, dims, types, (), concrete), ("flash_fwd",)))
 
 
 def test_dense_attention_is_the_closed_form() -> None:

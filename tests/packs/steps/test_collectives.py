@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from kopt_kb.packs.steps.collectives import link_time, sent_bytes
-from kopt_kb.packs.steps.recorded import Call, read_recorded
+from kopt_kb.packs.steps.recorded import OpCall, read_recorded
 from tests.packs.steps.traces import event, kernel, launch, write
 
 
 def _call(*facts):
-    return Call("record_param_comms", facts=facts)
+    return OpCall("record_param_comms", facts=facts)
 
 
 @pytest.mark.parametrize(

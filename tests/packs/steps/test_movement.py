@@ -4,14 +4,14 @@ import pytest
 
 from kopt_kb.packs.steps.families import category_of_op, is_known, judged
 from kopt_kb.packs.steps.operands import Shaped
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 from tests.packs.steps.traces import ADD, BF16, FP32, INT64
 
 REDUCE = "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>"
 
 
 def _judged(name, dims, types, *, kernel=ADD, concrete=(), strides=()):
-    category, work = judged(Shaped(Call(name, dims, types, strides, concrete), (kernel,)))
+    category, work = judged(Shaped(OpCall(name, dims, types, strides, concrete), (kernel,)))
     sides = None if work is None else tuple(work.compulsory_bytes("dram", one) for one in ("read", "write"))
     return category, sides
 
@@ -88,10 +88,10 @@ def test_what_the_shapes_do_not_say_is_not_guessed(name, dims, types) -> None:
 
 
 def test_a_reduction_reads_its_input_at_least() -> None:
-    shaped = Shaped(Call("aten::sum", ((8, 4),), (FP32,)), (REDUCE,))
+    shaped = Shaped(OpCall("aten::sum", ((8, 4),), (FP32,)), (REDUCE,))
     category, work = judged(shaped)
     assert (category, work.exactness(), work.compulsory_bytes()) == ("norms", "lower", 128)
-    assert not is_known(Shaped(Call("fbgemm::lookup", ((8, 4),), (FP32,)), (REDUCE,)))
+    assert not is_known(Shaped(OpCall("fbgemm::lookup", ((8, 4),), (FP32,)), (REDUCE,)))
 
 
 def test_a_generated_kernel_reads_no_more_of_a_tensor_than_it_has_places() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from kopt_kb.packs.steps.operands import Operand, Shaped, lower, moved
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 
 
 def test_an_axis_of_stride_0_is_stored_once() -> None:
@@ -12,7 +12,7 @@ def test_an_axis_of_stride_0_is_stored_once() -> None:
 
 
 def test_tensors_have_extents_and_types() -> None:
-    call = Call(
+    call = OpCall(
         "aten::add", ((2, 3), (), (4,), ("x",)), ("float", "Scalar", "strange", "float"), ((3, 1),), ("", "[1, -2]")
     )
     shaped = Shaped(call, ("k",))
@@ -22,7 +22,7 @@ def test_tensors_have_extents_and_types() -> None:
 
 
 def test_lists_take_their_type_from_the_kernel() -> None:
-    call = Call("aten::cat", (((2, 3), (2, 5)), ()), ("TensorList", "Scalar"))
+    call = OpCall("aten::cat", (((2, 3), (2, 5)), ()), ("TensorList", "Scalar"))
     kernels = ("CatArrayBatchedCopy<at::native::OpaqueType<2u>, unsigned int>",)
     ((first, second),) = Shaped(call, kernels).lists
     assert (first.bytes, second.bytes) == (12, 20)

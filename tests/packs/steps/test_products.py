@@ -5,12 +5,12 @@ import pytest
 from kopt_kb.packs.steps.families import judged
 from kopt_kb.packs.steps.operands import Shaped
 from kopt_kb.packs.steps.products import PRODUCTS, mode_of, template_product
-from kopt_kb.packs.steps.recorded import Call
+from kopt_kb.packs.steps.recorded import OpCall
 from tests.packs.steps.traces import BF16, FP32
 
 
 def _work(name, *dims, types=None, concrete=(), kernels=("k",)):
-    shaped = Shaped(Call(name, dims, types or (BF16,) * len(dims), (), concrete), kernels)
+    shaped = Shaped(OpCall(name, dims, types or (BF16,) * len(dims), (), concrete), kernels)
     return PRODUCTS[name](shaped)
 
 
@@ -42,7 +42,7 @@ def test_a_product_counts_by_its_closed_form(name, dims, flops, moved) -> None:
 def test_names_of_kernels_say_what_multiplies_fp32(kernel, engine) -> None:
     work = _work("aten::mm", (4, 8), (8, 2), types=(FP32, FP32), kernels=(kernel,))
     assert list(work.flops_by_engine()) == [engine]
-    assert mode_of(Shaped(Call("aten::mm"), (kernel,)), "bf16") == {}
+    assert mode_of(Shaped(OpCall("aten::mm"), (kernel,)), "bf16") == {}
 
 
 def test_shapes_that_do_not_fit_say_nothing() -> None:
@@ -50,7 +50,7 @@ def test_shapes_that_do_not_fit_say_nothing() -> None:
     assert _work("aten::mm", (4, 8), (8, 2), types=("strange", BF16)) is None
     assert _work("aten::linear", (8,), (2, 8, 1)) is None
     assert _work("aten::mv", (4, 8), (8, 1)) is None
-    call = Call("aten::_scaled_mm", ((4, 0), (0, 2)), ("c10::Float8_e4m3fn",) * 2)
+    call = OpCall("aten::_scaled_mm", ((4, 0), (0, 2)), ("c10::Float8_e4m3fn",) * 2)
     assert judged(Shaped(call, ("k",))) == ("products", None)
 
 
@@ -87,6 +87,6 @@ def test_gradients_of_a_convolution_count_as_the_mask_asks() -> None:
 
 
 def test_a_generated_product_is_found_by_its_extents() -> None:
-    call = Call("triton_tem_fused_mm_0", ((4, 8), (8, 2), (4, 2)), (BF16,) * 3)
+    call = OpCall("triton_tem_fused_mm_0", ((4, 8), (8, 2), (4, 2)), (BF16,) * 3)
     assert template_product(Shaped(call)).flops[0].useful.value == 128
-    assert template_product(Shaped(Call("triton_tem_x", ((4, 8), (8, 2)), (BF16,) * 2))) is None
+    assert template_product(Shaped(OpCall("triton_tem_x", ((4, 8), (8, 2)), (BF16,) * 2))) is None
