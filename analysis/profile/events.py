@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kopt_kb.analysis.profile.kernel_profile import DurationStats, KernelProfile
@@ -59,6 +59,17 @@ class _Device:
     kinds: array[int] = field(default_factory=lambda: array("i"))
     streams: array[int] = field(default_factory=lambda: array("i"))
     calls: array[int] = field(default_factory=lambda: array("q"))
+
+    def between(self, start_ns: int, end_ns: int) -> _Device:
+        """Return the same device with the events that start in a span."""
+        found = _Device(self.label, self.name, self.target)
+        for event in zip(self.starts, self.ends, self.kinds, self.streams, self.calls, strict=True):
+            if start_ns <= event[0] < end_ns:
+                for packed, value in zip(
+                    (found.starts, found.ends, found.kinds, found.streams, found.calls), event, strict=True
+                ):
+                    packed.append(value)
+        return found
 
 
 @dataclass(slots=True)
@@ -149,6 +160,12 @@ class EventLog:
     def empty(self) -> bool:
         """Whether there is no event yet."""
         return not any(one.starts for one in self._devices)
+
+    def between(self, start_ns: int, end_ns: int) -> EventLog:
+        """Return the events that start from one moment on and before another, with all calls of the host."""
+        part = replace(self, _devices=[one.between(start_ns, end_ns) for one in self._devices], _bytes={})
+        part.notes = dict(self.notes)
+        return part
 
     def trace(self) -> Trace:
         """Return kernels and devices."""

@@ -27,6 +27,18 @@ def launch(x, *, config=None, out=None):
     return out.copy_(torch.softmax(x, -1))
 """
 REGISTERS = {"registers": 124, "accumulation_registers": None, "scalar_registers": None, "tensor_memory_columns": 0}
+SQUARE = {"Input Dims": [[8192, 8192]] * 2, "Input type": ["c10::BFloat16"] * 2}
+STEP = {
+    "deviceProperties": [{"id": 0, "name": "NVIDIA H20"}],
+    "traceEvents": [
+        {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": 50, "args": args}
+        for category, name, ts, args in (
+            ("cpu_op", "aten::mm", 0, SQUARE),
+            ("cuda_runtime", "cudaLaunchKernel", 9, {"correlation": 1}),
+            ("kernel", "gemm", 99, {"correlation": 1, "device": 0, "stream": 7}),
+        )
+    ],
+}
 FILES = {
     "empty": "",
     "deep.json": "[" * 100_000,
@@ -39,6 +51,7 @@ FILES = {
     "bench.log": "Cutile: {'forward': {'mean': 3.79, 'nrep': 13}} ms\n",
     "moe.log": "Config file not found at /x/E=1,N=2,device_name=NVIDIA_H20.json\n",
     "E=1,N=2,device_name=NVIDIA_H20.json": json.dumps({"1": {f"BLOCK_SIZE_{one}": 64 for one in "MNK"}}),
+    "trace.json": json.dumps(STEP),
     "table.csv": "platform,metric,value,unit\nH20,memory_capacity,96,GB\n",
     "kernel.sass": '\t.headerflags\t@"EF_CUDA_SM90"\n\t.section\t.text.copy,"ax",@progbits\n'
     "        /*0000*/                   LDG.E R2, desc[UR4][R2.64] ;\n"

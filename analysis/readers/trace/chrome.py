@@ -7,7 +7,7 @@ correlation number that both carry. Times are microseconds in the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,10 @@ from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.common.json_stream import JsonStream
 
-__all__ = ["CHROME_TRACE", "read_chrome_trace"]
+__all__ = ["CHROME_TRACE", "Watch", "chrome_log", "read_chrome_trace"]
+
+Watch = Callable[[str, Mapping[str, object], tuple[int, int]], None]
+"""Called for each complete event that is no Python frame, with its category in small letters, start and end in ns."""
 
 _FORMAT = "chrome-trace"
 _NS_PER_US = 1000
@@ -33,6 +36,7 @@ _WAITS = "Synchronize"
 _DIRECTION = re.compile(r"Memcpy (\w+)|(Memset)|Copy(\w+)")
 _METRICS = (("registers per thread", "registers_per_thread"), ("shared memory", "shared_block_bytes"))
 _MARKS = (b'"traceEvents"', b'"deviceProperties"', b'"ph"')
+_UNWATCHED = "python_function"
 
 
 @dataclass(slots=True)
@@ -46,6 +50,7 @@ class _Reading:
     tool: str = "chrome trace"
     amd: bool = False
     unreadable: int = 0
+    watch: Watch | None = None
 
     def take(self, event: Any) -> None:
         """Take one element of `traceEvents`."""
@@ -54,12 +59,17 @@ class _Reading:
         category = event.get("cat")
         word = category.lower() if isinstance(category, str) else ""
         kind = _CATEGORIES.get(word)
-        if kind is None and word not in _RUNTIME:
+        is_work = kind is not None or word in _RUNTIME
+        if not is_work and (self.watch is None or word == _UNWATCHED):
             return
         span = _span(event)
         if span is None:
             self.unreadable += kind is not None
             return
+        if self.watch is not None:
+            self.watch(word, event, span)
+            if not is_work:
+                return
         args = event.get("args")
         details: Mapping[str, object] = args if isinstance(args, dict) else {}
         if kind is not None:
@@ -105,16 +115,19 @@ class _Reading:
         if key == "distributedInfo" and isinstance(value, dict) and "rank" in value:
             self.log.rank = _label(value["rank"])
 
-    def trace(self, path: Path) -> Trace:
+    def finished(self, path: Path) -> EventLog:
         """Return what was read, with devices named."""
-        for label, name in self.devices.items():
-            if label in self.log.labels:
-                self.log.device(label, name, self.targets[label])
-                self.amd = self.amd or "AMD" in name
+        known = {label: (name, self.targets[label]) for label, name in self.devices.items() if label in self.log.labels}
+        alike = {(name, self.targets[label]) for label, name in self.devices.items()}
+        if len(alike) == 1:  # ROCm numbers the devices of events otherwise than their properties
+            known = dict.fromkeys(self.log.labels, *alike)
+        self.amd = self.amd or any("AMD" in name for name, _ in known.values())
+        for label, (name, target) in known.items():
+            self.log.device(label, name, "" if self.amd else target)
         if self.unreadable:
             self.log.notes[f"{self.unreadable} GPU event(s) without usable times: left out"] = None
         self.log.source = ReportSource(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")
-        return self.log.trace()
+        return self.log
 
 
 def read_chrome_trace(path: Path) -> Trace:
@@ -123,7 +136,12 @@ def read_chrome_trace(path: Path) -> Trace:
     Raises:
         ReportError: The file is damaged, or has no GPU event.
     """
-    reading = _Reading(EventLog(ReportSource(str(path), _FORMAT, "", "nvidia")))
+    return chrome_log(path).trace()
+
+
+def chrome_log(path: Path, watch: Watch | None = None) -> EventLog:
+    """Return the events of the GPUs; `watch` sees those of the host besides. Raises as `read_chrome_trace` does."""
+    reading = _Reading(EventLog(ReportSource(str(path), _FORMAT, "", "nvidia")), watch=watch)
     with JsonStream(path) as stream:
         if stream.peek() == "[":
             _events(stream, reading)
@@ -142,7 +160,7 @@ def read_chrome_trace(path: Path) -> Trace:
             fix="record with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
             code="KB205",
         )
-    return reading.trace(path)
+    return reading.finished(path)
 
 
 def _events(stream: JsonStream, reading: _Reading) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from kopt_kb.cli.kit.parser import add_sub_commands
 from kopt_kb.cli.profile import (
     diff as profile_diff,
 )
@@ -30,8 +31,11 @@ from kopt_kb.cli.profile import (
 from kopt_kb.cli.profile import (
     run as profile_run,
 )
+from kopt_kb.doors.absent import absent_offers, needs_pack
 
 __all__ = ["add_arguments", "run"]
+
+_PREFIX = "profile "
 
 _ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "read": profile_read.run,
@@ -59,7 +63,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         commands.add_parser("explain", help="print a rule, its thresholds and their sources", allow_abbrev=False)
     )
 
+    add_sub_commands(commands, "profile")
+    for name in absent_offers(_PREFIX):
+        absent = commands.add_parser(name, add_help=False, prefix_chars="\0")
+        absent.add_argument("words", nargs="*")
+        absent.set_defaults(added=None)
+
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action."""
-    return _ACTIONS[args.action](args)
+    if args.action in _ACTIONS:
+        return _ACTIONS[args.action](args)
+    if args.added is None:
+        raise needs_pack(f"kb profile {args.action}", f"{_PREFIX}{args.action}")
+    return int(args.added(args))

@@ -115,3 +115,16 @@ def test_times_are_those_of_a_sweep_over_single_nanoseconds(seed):
     assert device.communication_alone_s == pytest.approx(len(filled[2] - filled[0] - filled[1] - filled[3]) * ns)
     idle_s = device.host_s + device.device_s + device.unknown_s
     assert idle_s == pytest.approx(device.span_s - device.busy_s, abs=1e-15)
+
+
+def test_a_part_of_a_log_has_the_events_that_start_in_it_and_all_calls():
+    """Names, streams and launch calls stay; the whole log is left as it was."""
+    made = log()
+    kind, stream = made.kind(TimedKind("kernel", "a", 0)), made.stream("7")
+    for start in (0, 100, 200):
+        made.add(0, kind, stream, start, start + 10, start)
+        made.launch(start, start, start + 5)
+    part = made.between(100, 201).trace()
+    assert (part.profiles[0].launch_count, part.devices[0].name) == (2, "GPU")
+    assert (part.devices[0].span_s, part.devices[0].called_launches) == (pytest.approx(110e-9), 2)
+    assert made.trace().profiles[0].launch_count == 3

@@ -10,7 +10,7 @@ import pytest
 from kopt_kb.analysis.profile import Dim3
 from kopt_kb.analysis.readers.common.errors import ReportError
 from kopt_kb.analysis.readers.read import read_profiles, reader_of
-from kopt_kb.analysis.readers.trace.chrome import read_chrome_trace
+from kopt_kb.analysis.readers.trace.chrome import chrome_log, read_chrome_trace
 
 H100 = {"id": 0, "name": "NVIDIA H100", "computeMajor": 9, "computeMinor": 0}
 
@@ -191,3 +191,29 @@ def test_damage_is_told_in_one_line(tmp_path, text, told):
     path.write_text(text)
     with pytest.raises(ReportError, match=told):
         read_chrome_trace(path)
+
+
+def test_a_watcher_sees_complete_events_of_the_host_but_no_python_frames(traces, tmp_path):
+    frame = {"ph": "X", "cat": "python_function", "name": "f", "ts": 0, "dur": 1}
+    operator, kernel = {**frame, "cat": "cpu_op", "ts": 2}, {**frame, "cat": "kernel", "ts": 5}
+    path = traces.chrome(tmp_path / "t.json", frame, operator, kernel, {**operator, "dur": None})
+    seen = []
+    log = chrome_log(path, lambda category, event, span: seen.append((category, event["name"], span)))
+    assert seen == [("cpu_op", "f", (2000, 3000)), ("kernel", "f", (5000, 6000))]
+    assert not log.empty
+
+
+def test_a_device_without_a_name_under_calls_of_hip_has_no_target_of_nvidia(traces, tmp_path):
+    """Recordings of ROCm name no device at times, and number gfx942 as 9.4."""
+    device = {"id": 0, "name": "", "computeMajor": 9, "computeMinor": 4}
+    events = traces.call(0, 2, 1, "hipLaunchKernel"), traces.work("kernel", 5, 1, correlation=1)
+    path = traces.chrome(tmp_path / "t.json", *events, deviceProperties=[device])
+    assert [one.target for one in read_chrome_trace(path).profiles] == [""]
+
+
+def test_devices_numbered_otherwise_than_their_properties_have_the_name_that_all_have(traces, tmp_path):
+    events = traces.work("kernel", 5, 1, device=2), traces.work("kernel", 5, 1, device=3)
+    path = traces.chrome(tmp_path / "t.json", *events, deviceProperties=[H100, {**H100, "id": 1}])
+    assert {one.device for one in read_chrome_trace(path).profiles} == {"NVIDIA H100"}
+    path = traces.chrome(tmp_path / "u.json", *events, deviceProperties=[H100, {**H100, "id": 1, "name": "other"}])
+    assert {one.device for one in read_chrome_trace(path).profiles} == {""}

@@ -1,0 +1,1 @@
+"""Where the time of a model's step went, and what of it could be won."""
