@@ -25,7 +25,7 @@ from kopt_kb.cli.kit.problem_arguments import add_problem
 from kopt_kb.cli.workspace.init_call import add_call, taken, task_of_call
 from kopt_kb.cli.workspace.init_placeholders import with_placeholders
 from kopt_kb.cli.workspace.init_problem import task_of_problem
-from kopt_kb.cli.workspace.init_program import add_program, with_call
+from kopt_kb.cli.workspace.init_program import with_call
 from kopt_kb.cli.workspace.init_project import task_of_project
 from kopt_kb.launch.kernel.declared import has_header, packaged_file
 from kopt_kb.launch.kernel.op_options import judging, problem_options
@@ -56,7 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kernel or PyTorch logic to start from, or op:NAME of the package; without one there are targets only",
     )
     add_call(parser)
-    add_program(parser)
     needed.add_argument("--op", metavar="OP", help="operation id; default: the literal OP of the kernel demo")
     needed.add_argument("--shape", metavar="MxN", action="append", default=[], help="repeatable")
     needed.add_argument("--dtype", metavar="TYPE", help="storage type")

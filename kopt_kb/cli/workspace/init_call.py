@@ -15,6 +15,7 @@ from kopt_kb.analysis.frameworks import framework_of
 from kopt_kb.analysis.ir.source.standalone import Reduced, reduced
 from kopt_kb.base.errors import BadInput, KoptError
 from kopt_kb.cli.launch.record_request import argument_of
+from kopt_kb.cli.workspace.init_program import add_program
 from kopt_kb.doors.later import later
 from kopt_kb.launch.compile.arguments import integers_below
 from kopt_kb.launch.counts.device_facts import device_facts
@@ -38,13 +39,14 @@ _FORM = 'such as --call "softmax(fp16[1024,4096], axis=-1)"'
 
 
 def add_call(parser: argparse.ArgumentParser) -> None:
-    """Declare --call."""
+    """Declare --call, and where one may come from."""
     parser.add_argument(
         "--call",
         metavar="TEXT",
         help='a call of the kernel demo\'s launcher, "softmax(fp16[1024,4096], axis=-1)": operation, shapes, types and '
         "tolerance are taken from it (docs/how-to/tune_your_kernel.md)",
     )
+    add_program(parser)
 
 
 def task_of_call(

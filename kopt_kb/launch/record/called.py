@@ -17,7 +17,7 @@ from kopt_kb.launch.record.ended import is_machinery
 from kopt_kb.launch.record.trace import CallTrace, on_device
 from kopt_kb.problem.dtypes import format_of
 
-__all__ = ["NOBODY", "Calls"]
+__all__ = ["NOBODY", "RunningCalls"]
 
 NOBODY = ("", "")
 """Of a launch below no function of tensors that stands at the top of a file."""
@@ -27,7 +27,7 @@ _MOST_VALUES = 64
 """Integers of a tensor that are written out; a function may be given more, whose bound is asked for."""
 
 
-class Calls:
+class RunningCalls:
     """The functions of a program that are running, with the arguments that they were called with.
 
     A frame has only what its parameters hold by now: `x = x.view(-1, n)` is usual above a launch.

@@ -21,7 +21,7 @@ from unittest import mock
 import torch
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.launch.record.called import Calls
+from kopt_kb.launch.record.called import RunningCalls
 from kopt_kb.launch.record.ended import LateError, place_of
 from kopt_kb.launch.record.gradients import gradients
 from kopt_kb.launch.record.model import Argument, Launch, LaunchRecord, TensorAddress, TensorMapArg
@@ -67,7 +67,7 @@ class Script:
                 self._trace.reasons.append(f"the program was recorded up to {where}: {told}")
 
     def _calls(self) -> AbstractContextManager[None]:
-        calls = Calls(self._trace)
+        calls = RunningCalls(self._trace)
         if not self._what.calls:
             return nullcontext()
         self._trace.launched_by = calls.innermost

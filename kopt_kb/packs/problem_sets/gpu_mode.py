@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import yaml
 
 from kopt_kb.base.errors import BadInput
 from kopt_kb.base.files import read_words
+from kopt_kb.base.wire import JSON
 from kopt_kb.launch.problems.capsule import Capsule, functions_in, problem_name, reference_file
 from kopt_kb.problem.dtypes import dtype_of
 from kopt_kb.problem.shapes import Shape, format_shape, parse_shape
@@ -63,11 +64,13 @@ def read_task(path: Path, dtype: str = "", shapes: tuple[str, ...] = (), stored:
     limits = _limits(tree, storage)
     members, changed = _members(kernel)
     name = problem_name(f"gpu_mode {path.parent.name}")
-    table: dict[str, Any] = {
+    table = {
         "name": name, "form": list(form), "workloads": chosen, "make": _MAKE, "reference": _KERNEL,
         "seed": _SEED if _SEED in _parameters(made) else "", "names": list(members), "changed": list(changed),
     }  # fmt: skip
-    text = reference_file(python, "made_input.MadeInput", table, limits, {"GPU MODE problem": path.parent.name})
+    text = reference_file(
+        python, "made_input.MadeInput", cast("JSON", table), limits, {"GPU MODE problem": path.parent.name}
+    )
     notes = [f"{left_out} benchmark(s) left out: their integers are another's"] if left_out else []
     return Capsule(
         _SOURCE, name, path.name, form, tuple(parse_shape(one) for one in chosen), storage, limits, text,

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch")
 
 from kopt_kb.launch.compile.device import DeviceFacts  # noqa: E402
-from kopt_kb.launch.record.called import NOBODY, Calls  # noqa: E402
+from kopt_kb.launch.record.called import NOBODY, RunningCalls  # noqa: E402
 from kopt_kb.launch.record.trace import CallTrace  # noqa: E402
 
 PROGRAM = """
@@ -65,7 +65,7 @@ def called(tmp_path: Path) -> Callable[[Callable[[Any], object]], list[tuple[str
 
     def run(what: Callable[[Any], object]) -> list[tuple[str, str]]:
         trace = CallTrace(DeviceFacts("Test", "sm_90"), lenient=True)
-        calls, found = Calls(trace), list[tuple[str, str]]()
+        calls, found = RunningCalls(trace), list[tuple[str, str]]()
         file = tmp_path / "program.py"
         names: dict[str, Any] = {"note": lambda: found.append(calls.innermost())}
         exec(compile(PROGRAM, str(file), "exec"), names)
