@@ -77,7 +77,7 @@ PACK = Pack(
     commands=(
         Command(
             "table",
-            "tuned tables of other programs: read, audited, rows checked and tuned on a GPU, shapes that they miss",
+            "tuned tables of other programs: read, audited, checked and tuned on a GPU, shapes that they miss",
             f"{_HERE}.command",
             documents=(
                 JsonDocument("table_read", f"{_HERE}.command_read:TableReading"),
