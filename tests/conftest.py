@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -9,7 +10,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -207,6 +208,18 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.register_profile("searching", unhurried)
         settings.register_profile("same", unhurried, derandomize=True)
         settings.load_profile(config.getoption("--hypothesis-profile", None) or "same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without the garbage collector, and keep it from walking them later: it took a quarter of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def _is_traced(item: pytest.Item) -> bool:
