@@ -155,11 +155,11 @@ def test_a_changed_project_file_blocks(make_project, project_campaign: Make, pro
 
 def test_a_benchmark_that_hangs_ends_the_round(make_project, project_campaign: Make) -> None:
     """The limit of the command holds, and the reason says which one."""
-    workspace = make_project(("limit_s = 500", "limit_s = 10"))
+    workspace = make_project(("limit_s = 500", "limit_s = 5"))
     hang = kernel(128, f"{RATE}    import time\n    time.sleep(6000)\n")
     finish(project_campaign(workspace, [("hang", hang)]))
     assert decisions(workspace)[1] == (1, "rollback", "gate timing (quick)")
-    assert reason(workspace, 1).startswith("the run ended with hang: kb: the quick ran past 10 s")
+    assert reason(workspace, 1).startswith("the run ended with hang: kb: the quick ran past 5 s")
 
 
 @pytest.mark.parametrize("when", ["import", "test"])

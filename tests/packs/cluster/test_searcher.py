@@ -121,9 +121,12 @@ def test_programs_that_can_not_run_end(tried: Tried) -> None:
 def test_the_end_of_time_ends_them(tried: Tried) -> None:
     """What has no answer then counts for nothing, and no process is left."""
     (tried.folder / "pause").write_text("600")
-    begin = time.monotonic()
-    assert tried.ranked(Searchers(1, (), (), tried.program()), seconds=15.0) == []
-    assert time.monotonic() - begin < 120
+    for seconds in (5.0, 30.0, 120.0):  # a busy machine imports optuna in many
+        begin = time.monotonic()
+        assert tried.ranked(Searchers(1, (), (), tried.program()), seconds=seconds) == []
+        assert time.monotonic() - begin < 240
+        if (tried.folder / "log").exists():
+            break
     (pid,) = {int(line[1]) for line in tried.log()}
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
