@@ -47,7 +47,7 @@ CASES = {
     "cross_entropy": [
         ((5, 33), "bf16", None),
         ((3, 4700), "fp16", {"VARIANT": "lanes", "BLOCK": 1024, "POWERS": True}),
-        ((9, 700), "bf16", {"VARIANT": "parts", "BLOCK": 128, "POWERS": True}),
+        ((5, 300), "bf16", {"VARIANT": "parts", "BLOCK": 128, "POWERS": True}),
     ],
     "matmul": [
         ((33, 70, 50), "bf16", None),
@@ -112,13 +112,14 @@ def problems_of(
 
 
 def main() -> None:
-    """Verify every case and print its outcome."""
+    """Verify every case, the first of a kernel on two seeds, and print its outcome."""
     # Rows beyond the last subtract infinities in lanes that are never stored.
     warnings.filterwarnings("ignore", category=RuntimeWarning)
     for name, cases in CASES.items():
         kernel = importlib.import_module(f"kopt_kb.kernels.{name}")
-        for shape, dtype, config in cases:
-            problem = next((one for seed in (11, 12) for one in problems_of(kernel, shape, dtype, config, seed)), "")
+        for at, (shape, dtype, config) in enumerate(cases):
+            seeds = (12,) if at else (11, 12)
+            problem = next((one for seed in seeds for one in problems_of(kernel, shape, dtype, config, seed)), "")
             row = {"kernel": name, "shape": shape, "dtype": dtype, "config": config, "passed": not problem}
             sys.stdout.write(json.dumps({**row, "problem": problem}) + "\n")
     for outcome in (attention_over_fewer_heads(), *masked_logits()):
