@@ -265,8 +265,7 @@ def _limits(tree: ast.Module, storage: str, file: Path) -> Tolerance:
         for word in node.keywords if isinstance(node, ast.Call) else ():
             if word.arg == "rtol" and isinstance(word.value, ast.Constant) and isinstance(word.value.value, float):
                 if not math.isfinite(word.value.value):
-                    where = f"{file}:{word.value.lineno}"
-                    raise BadInput("rtol is inf", where=where, fix="give one below 1", code="KB068")
+                    raise BadInput("rtol is inf", where=str(file), fix="give one below 1", code="KB068")
                 rtol = max(rtol, Fraction(str(word.value.value)))
     if rtol <= usual.rel_l2_err:
         return usual
