@@ -14,11 +14,6 @@ from kopt_kb.sandbox.process import start_ticks
 
 __all__ = ["owned_folder", "owner_prefix", "remove_orphans"]
 
-_KINDS = (
-    "kb-bundle-", "kb-cage-", "kb-compile-", "kb-git-", "kb-project-", "kb-record-", "kb-replay-", "kb-report-",
-    "kb-run-",
-)  # fmt: skip
-
 
 def owner_prefix(kind: str) -> str:
     """Return the beginning of a temporary folder's name: its kind, this machine, this process and when it started.
@@ -33,7 +28,7 @@ def owned_folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
     """Make a temporary folder that names its owner, and remove it; what killed processes left goes before.
 
     Args:
-        kind: The beginning of its name.
+        kind: The beginning of its name: `kb-`, lower-case letters, and a hyphen at its end.
         parent: Where; None: where temporary files go.
     """
     remove_orphans(parent)
@@ -45,7 +40,7 @@ def owned_folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
 def remove_orphans(parent: Path | None = None) -> None:
     """Remove folders of processes of this machine, since its start, that are gone; others are left alone."""
     machine = _machine()
-    own = re.compile(rf"(?:{'|'.join(map(re.escape, _KINDS))}){re.escape(machine)}-(\d+)-(\d+)-\w+")
+    own = re.compile(rf"kb-[a-z-]+-{re.escape(machine)}-(\d+)-(\d+)-\w+")
     try:
         folders = list((parent or Path(tempfile.gettempdir())).iterdir()) if machine else []
     except OSError:

@@ -62,6 +62,8 @@ def with_call(args: argparse.Namespace, registry: Registry) -> argparse.Namespac
     print(f"kb: running {args.program} without a GPU", file=sys.stderr, flush=True)
     calls, ended = _CALLS_OF_PROGRAM(script_request(words, Path.cwd()), registry.platform(args.platform))
     chosen = _chosen(calls, args, ended)
+    if ended:
+        print(f"kb: {args.program}: {ended}", file=sys.stderr, flush=True)
     print(f'kb: as by --kernel-demo {chosen.file} --call "{chosen.call}"', file=sys.stderr, flush=True)
     return argparse.Namespace(**{**vars(args), "kernel_demo": chosen.file, "call": chosen.call})
 
@@ -69,7 +71,7 @@ def with_call(args: argparse.Namespace, registry: Registry) -> argparse.Namespac
 def _chosen(calls: Sequence[ProgramCall], args: argparse.Namespace, ended: str) -> ProgramCall:
     """Return the call that is named, or the only one; of several of one name the longest."""
     name = args.launch or ""
-    if name.isdigit():
+    if name.isdecimal():
         found = [*calls[int(name) - 1 : int(name)]] if int(name) else []
     else:
         found = [one for one in calls if not name or one.is_named(name)]

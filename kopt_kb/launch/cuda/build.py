@@ -108,7 +108,8 @@ def _named(read: Cubin, wanted: str, where: str) -> list[CubinKernel]:
     found = [one for name, one in read.entries.items() if wanted in name]
     if not found:
         names = ", ".join(sorted(read.entries)) or "none; templates are named with their arguments: 'name<float, 4>'"
-        raise BadInput(f"no kernel {wanted!r}", where=where, fix=f"kernels here: {names}", code="KB081")
+        what = f"no kernel {wanted!r}" if wanted else "no kernel is compiled"
+        raise BadInput(what, where=where, fix=f"kernels here: {names}", code="KB081")
     exact = [one for one in found if one.name == wanted]
     return exact or sorted(found, key=lambda one: one.name)
 

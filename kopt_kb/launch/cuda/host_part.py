@@ -17,7 +17,7 @@ _HOST = re.compile(
     r"|\bstd::(?:vector|string|cout|cerr|map|unordered_map|optional|function|ostream|runtime_error)\b"
     r"|\busing\s+namespace\s+(?:at|torch|c10)\b|\bnamespace\s+py\s*=|\bint\s+main\s*\(|\b__host__\b"
 )  # fmt: skip
-_DEVICE = re.compile(r"__(?:global|device|constant|shared)__")
+_DEVICE = re.compile(r"__(?:global|device|constant|shared)__|\bC10_(?:HOST_)?DEVICE\b")
 _SCOPE = re.compile(r'(?:inline\s+)?namespace\b[\w\s:]*|extern\s*"C"\s*')
 _FUNCTION = re.compile(r"\b(?P<name>\w+)\s*(?:<[^(){};]*>\s*)?\(")
 _INSTANTIATION = re.compile(r"\s*template\s+(?!<)")

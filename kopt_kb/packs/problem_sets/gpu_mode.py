@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -25,7 +26,7 @@ __all__ = ["FILE", "is_task", "read_task"]
 FILE = "task.yml"
 _SOURCE = "GPU MODE"
 _REFERENCE, _MAKE, _KERNEL, _SEED = "reference.py", "generate_input", "ref_kernel", "seed"
-_MOST_SHAPES = 64
+_MOST_SHAPES, _MOST_VALUES = 64, 10_000
 _DEFAULT_RTOL = "1e-5"
 """rtol of the leaderboards' `make_match_reference` where a reference states none."""
 
@@ -61,7 +62,7 @@ def read_task(path: Path, dtype: str = "", shapes: tuple[str, ...] = (), stored:
     storage = dtype_of(dtype or stored or "fp32").name
     form, workloads, left_out = _workloads(task, path)
     chosen = _chosen(workloads, shapes, path)
-    limits = _limits(tree, storage)
+    limits = _limits(tree, storage, path.parent / _REFERENCE)
     members, changed = _members(kernel)
     name = problem_name(f"gpu_mode {path.parent.name}")
     table = {
@@ -73,7 +74,7 @@ def read_task(path: Path, dtype: str = "", shapes: tuple[str, ...] = (), stored:
     )
     notes = [f"{left_out} benchmark(s) left out: their integers are another's"] if left_out else []
     return Capsule(
-        _SOURCE, name, path.name, form, tuple(parse_shape(one) for one in chosen), storage, limits, text,
+        _SOURCE, name, path.name, form or ("one",), tuple(parse_shape(one) for one in chosen), storage, limits, text,
         notes=tuple(notes), retyped=None if dtype or stored else partial(_retyped, path, shapes),
     )  # fmt: skip
 
@@ -88,7 +89,7 @@ def _retyped(path: Path, shapes: tuple[str, ...], stored: str) -> Capsule:
 def _task(path: Path) -> Mapping[str, object]:
     try:
         data = yaml.safe_load(read_words(path, 1 << 20))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
         raise BadInput("is no YAML", where=where, fix="see its syntax", code="KB116") from error
@@ -121,10 +122,33 @@ def _workloads(task: Mapping[str, object], path: Path) -> tuple[tuple[str, ...],
     found: dict[str, dict[str, object]] = {}
     for one in entries:
         shape = [int(str(one[name])) for name in form] or [1]
-        more = {name: value for name, value in one.items() if name not in (*form, _SEED)}
+        more = {name: _plain(name, value, path) for name, value in one.items() if name not in (*form, _SEED)}
         found.setdefault(format_shape(shape), more)
     kept = dict([*found.items()][:_MOST_SHAPES])
-    return form or ("one",), kept, len(entries) - len(kept)
+    return form, kept, len(entries) - len(kept)
+
+
+def _plain(name: str, value: object, path: Path) -> object:
+    """Return what an input takes beside its integers; raises `BadInput` for what a call can't be given as it is."""
+    for number, one in enumerate(_leaves(value)):
+        if number >= _MOST_VALUES:
+            what = f"{name} of an input has more than {_MOST_VALUES} values"
+            raise BadInput(what, where=str(path), fix="let generate_input make them", code="KB116")
+        if not isinstance(one, (str, int, float, type(None))) or (isinstance(one, float) and not math.isfinite(one)):
+            what = f"{name} of an input is {one if isinstance(one, float) else f'a {type(one).__name__}'}"
+            fix = "finite numbers, text, true, false and null, alone or in lists and tables"
+            raise BadInput(what, where=str(path), fix=fix, code="KB116")
+    return value
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """Yield the members of lists and tables and, before its own, each list: one of itself never ends."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (list, dict)):
+            waiting += [*one, *one.values()] if isinstance(one, dict) else one
+        yield None if isinstance(one, (list, dict)) else one
 
 
 def _is_extent(value: object) -> bool:
@@ -167,7 +191,7 @@ class _Joined:
     def _add(self, name: str, file: Path, done: dict[str, str]) -> None:
         python = read_words(file, 1 << 20)
         functions_in(python, str(file))
-        lines = python.splitlines()
+        lines, gone = python.splitlines(), list[ast.ImportFrom]()
         for node in ast.walk(ast.parse(python)):
             wanted = self._imported(node, name, f"{file}:{getattr(node, 'lineno', 1)}")
             if not wanted or not isinstance(node, ast.ImportFrom):
@@ -176,11 +200,9 @@ class _Joined:
                 if one not in done:
                     done[one] = ""
                     self._add(one, self.sources[one], done)
-            again = [f"{each.asname} = {each.name}" for each in node.names if each.asname]
-            indent = " " * node.col_offset
-            lines[node.lineno - 1 : node.end_lineno] = [
-                indent + ("; ".join(again) or "pass"), *([""] * ((node.end_lineno or node.lineno) - node.lineno))
-            ]  # fmt: skip
+            gone.append(node)
+        for node in sorted(gone, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+            _replace(lines, node, "; ".join(f"{one.asname} = {one.name}" for one in node.names if one.asname) or "pass")
         done.pop(name, None)
         done[name] = "\n".join(lines)
 
@@ -196,6 +218,14 @@ class _Joined:
             fix = f"list it under files of {FILE}" if beside else f"write: from {found[0]} import NAME"
             raise BadInput(what, where=where, fix=fix, code="KB116")
         return found
+
+
+def _replace(lines: list[str], node: ast.stmt, text: str) -> None:
+    """Put text in a statement's place: what else is on its lines stays, and so does the number of lines."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first].encode()[: node.col_offset].decode()
+    behind = lines[last].encode()[node.end_col_offset :].decode()
+    lines[first : last + 1] = [f"{before}{text}{behind}", *([""] * (last - first))]
 
 
 def _is_function(node: ast.stmt, name: str) -> bool:
@@ -228,12 +258,14 @@ def _members(kernel: ast.stmt) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return names, tuple(one for one in names if one in written)
 
 
-def _limits(tree: ast.Module, storage: str) -> Tolerance:
+def _limits(tree: ast.Module, storage: str, file: Path) -> Tolerance:
     """Return the rtol that the reference's check states, not below what the storage type's rounding explains."""
     usual, rtol = tolerance_of(storage), Fraction(_DEFAULT_RTOL)
     for node in ast.walk(tree):
         for word in node.keywords if isinstance(node, ast.Call) else ():
             if word.arg == "rtol" and isinstance(word.value, ast.Constant) and isinstance(word.value.value, float):
+                if not math.isfinite(word.value.value):
+                    raise BadInput("rtol is inf", where=str(file), fix="give one below 1", code="KB068")
                 rtol = max(rtol, Fraction(str(word.value.value)))
     if rtol <= usual.rel_l2_err:
         return usual

@@ -18,7 +18,7 @@ def test_orphans_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = (
         "import tempfile\nfrom kopt_kb.sandbox.owned import owner_prefix\n"
-        f"print(tempfile.mkdtemp(prefix=owner_prefix('kb-project-'), dir={str(tmp_path)!r}))\n"
+        f"print(tempfile.mkdtemp(prefix=owner_prefix('kb-audit-source-'), dir={str(tmp_path)!r}))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     orphan = Path(done.stdout.strip())

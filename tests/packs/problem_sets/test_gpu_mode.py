@@ -24,6 +24,12 @@ benchmarks:
   - {"rows": 6, "columns": 16, "cond": 2, "kind": "dense", "seed": 8}
   - {"rows": 6, "columns": 16, "cond": 1, "kind": "rank", "seed": 9}
 """
+BOMB = (
+    "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"a{one}: &a{one} [{', '.join([f'*a{one - 1}'] * 10)}]\n" for one in range(1, 9))
+    + "files:"
+)
+"""10 to the 9th values in 600 bytes."""
 UTILS = "def make_match(reference, **limits):\n    return lambda data, output: True\n"
 TYPES = "from typing import TypeVar\nimport torch\n\ninput_t = TypeVar('input_t')\n"
 REFERENCE = """from __future__ import annotations
@@ -84,6 +90,13 @@ def test_imports_of_the_tasks_files_are_joined(tmp_path: Path) -> None:
     assert "match = make_match" in text and "def make_match" in text and "input_t = TypeVar" in text
 
 
+def test_what_stands_beside_an_import_stays(tmp_path: Path) -> None:
+    """Only the import itself is replaced."""
+    beside = REFERENCE.replace("as match\n", "as match; import math; from task import input_t\n")
+    text = read_problem(write_task(tmp_path, reference=beside)).text.decode()
+    assert "match = make_match; import math; pass\n" in text
+
+
 def test_without_benchmarks_tests_are_the_shapes(tmp_path: Path) -> None:
     """And without a positive integer there is one shape."""
     task = TASK.partition("benchmarks")[0]
@@ -91,6 +104,7 @@ def test_without_benchmarks_tests_are_the_shapes(tmp_path: Path) -> None:
     alone = task.replace('"rows": 3, "columns": 8', '"rows": 0, "columns": -8')
     found = read_task(write_task(tmp_path, alone) / "task.yml")
     assert (found.form, found.shapes) == (("one",), ((1,),))
+    assert "'form': []" in found.text.decode(), "generate_input has no parameter `one`"
 
 
 def test_a_strict_check_is_no_stricter_than_rounding(tmp_path: Path) -> None:
@@ -117,8 +131,27 @@ def test_a_strict_check_is_no_stricter_than_rounding(tmp_path: Path) -> None:
             "imports utils, as a module",
         ),
         (TASK, "import beside\n" + REFERENCE, "imports beside, which the task does not list"),
+        ("[" * 5000, REFERENCE, "is no YAML"),
+        (TASK.replace('"cond": 0', '"cond": .nan'), REFERENCE, "cond of an input is nan"),
+        (TASK.replace('"cond": 0', '"cond": 2024-01-01'), REFERENCE, "cond of an input is a date"),
+        (TASK.replace("files:", BOMB).replace('"cond": 0', '"cond": *a8'), REFERENCE, "more than 10000 values"),
+        (TASK.replace("files:", "a: &a [*a]\nfiles:").replace('"cond": 0', '"cond": *a'), REFERENCE, "more than 10000"),
+        (TASK, REFERENCE.replace("rtol=2e-2", "rtol=1e400"), "rtol is inf"),
     ],
-    ids=["yaml", "list", "empty", "no reference", "module", "not listed"],
+    ids=[
+        "yaml",
+        "list",
+        "empty",
+        "no reference",
+        "module",
+        "not listed",
+        "deep",
+        "nan",
+        "date",
+        "bomb",
+        "itself",
+        "infinite",
+    ],
 )
 def test_what_is_no_such_problem_is_refused(tmp_path: Path, task: str, reference: str, what: str) -> None:
     """With the file, and the line where there is one."""

@@ -43,6 +43,15 @@ def test_a_launch_is_chosen_by_name_or_number(taken: list[tuple[str, str]], laun
     assert taken == [(FILE, CALLS[call].call)]
 
 
+def test_a_program_that_ended_early_is_said_beside_the_call(
+    taken: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it would have launched behind that is not known."""
+    main([*WORDS, "--program", "bench.py", "--launch", "norm"])
+    assert taken
+    assert "kb: bench.py: the program ended" in capsys.readouterr().err.splitlines()
+
+
 def test_several_launches_are_listed_by_share(taken: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]) -> None:
     """One line each, said to be an estimate; where the program ended early stands beside."""
     assert main([*WORDS, "--program", "bench.py"]) == 2
@@ -60,12 +69,13 @@ def test_several_launches_are_listed_by_share(taken: list[tuple[str, str]], caps
         (["--program", "bench.py", "--launch", "_lost"], "launched by no function that a call could name"),
         (["--program", "bench.py", "--launch", "nobody"], "no launch 'nobody' among 4"),
         (["--program", "bench.py", "--launch", "0"], "no launch '0' among 4"),
+        (["--program", "bench.py", "--launch", "²"], "no launch '²' among 4"),
         (["--program", "bench.py", "--call", "f(fp16[4])"], "--call and --program"),
         (["--program", "bench.py '"], "No closing quotation"),
         (["--program", "train"], "no Python program"),
         (["--launch", "norm"], "--launch without --program"),
     ],
-    ids=["nobody's", "unknown", "zero", "call", "quote", "no program", "alone"],
+    ids=["nobody's", "unknown", "zero", "superscript", "call", "quote", "no program", "alone"],
 )
 def test_what_cannot_be_taken_is_refused_in_one_line(
     taken: list[tuple[str, str]], capsys: pytest.CaptureFixture[str], more: list[str], what: str

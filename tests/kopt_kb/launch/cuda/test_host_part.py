@@ -74,6 +74,14 @@ def test_what_only_a_host_takes_is_blanked() -> None:
     assert left.splitlines().index("#ifdef ROCM") == EXTENSION.splitlines().index("#ifdef ROCM")
 
 
+@pytest.mark.parametrize("mark", ["C10_DEVICE", "C10_HOST_DEVICE"])
+def test_a_helper_with_a_mark_of_pytorch_stays(mark: str) -> None:
+    """Though it names what hosts have."""
+    source = "#include <c10/macros/Macros.h>\n"
+    helper = f"{mark} float safe(float x) {{ TORCH_CHECK(x > 0); return x; }}\n"
+    assert device_part(source + helper) == source + helper
+
+
 def test_a_file_that_is_no_extension_stays_as_it_is() -> None:
     """Whatever its host part has; a whole program is not PyTorch's."""
     plain = EXTENSION.partition("#include <cstdint>")[2]
