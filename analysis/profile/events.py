@@ -18,11 +18,11 @@ from kopt_kb.analysis.profile.timeline import DeviceTimeline, DirectionCopies, E
 if TYPE_CHECKING:
     from kopt_kb.analysis.profile.intervals import Calls
 
-__all__ = ["NO_LAUNCH", "EventLog", "TimedKind", "kind_of"]
+__all__ = ["LARGEST_NS", "NO_LAUNCH", "EventLog", "TimedKind", "kind_of"]
 
 NO_LAUNCH = -1
 _LONGEST = 5
-_LARGEST_NS = 1 << 62
+LARGEST_NS = 1 << 62
 
 
 class TimedKind(NamedTuple):
@@ -125,7 +125,7 @@ class EventLog:
             end_ns: End; before the start, or out of range, makes the event impossible.
             call: Identifier of the call that launched it, as `launch` gets it.
         """
-        if end_ns < start_ns or not -_LARGEST_NS < start_ns <= end_ns < _LARGEST_NS:
+        if end_ns < start_ns or not -LARGEST_NS < start_ns <= end_ns < LARGEST_NS:
             self.impossible += 1
             return
         held = self._devices[device]
@@ -141,13 +141,13 @@ class EventLog:
 
     def launch(self, call: int, start_ns: int, end_ns: int) -> None:
         """Add a call of the host that launches work."""
-        if 0 <= start_ns <= end_ns < _LARGEST_NS and 0 <= call < _LARGEST_NS:
+        if 0 <= start_ns <= end_ns < LARGEST_NS and 0 <= call < LARGEST_NS:
             for packed, value in zip(self._calls, (call, start_ns, end_ns), strict=True):
                 packed.append(value)
 
     def wait(self, start_ns: int, end_ns: int) -> None:
         """Add a call in which the host waits for a device."""
-        if 0 <= start_ns <= end_ns < _LARGEST_NS:
+        if 0 <= start_ns <= end_ns < LARGEST_NS:
             self._waits[0].append(start_ns)
             self._waits[1].append(end_ns)
 

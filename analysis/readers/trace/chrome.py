@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.analysis.profile import Dim3, KernelProfile, ReportSource
-from kopt_kb.analysis.profile.events import NO_LAUNCH, EventLog, TimedKind, kind_of
+from kopt_kb.analysis.profile.events import LARGEST_NS, NO_LAUNCH, EventLog, TimedKind, kind_of
 from kopt_kb.analysis.profile.timeline import EventKind, Trace
 from kopt_kb.analysis.readers.common.base import Reader, ReportHead
 from kopt_kb.analysis.readers.common.errors import ReportError
@@ -50,6 +50,7 @@ class _Reading:
     tool: str = "chrome trace"
     amd: bool = False
     unreadable: int = 0
+    backwards: int = 0
     watch: Watch | None = None
 
     def take(self, event: Any) -> None:
@@ -65,6 +66,9 @@ class _Reading:
         span = _span(event)
         if span is None:
             self.unreadable += kind is not None
+            return
+        if span[1] < span[0]:
+            self.backwards += kind is not None
             return
         if self.watch is not None:
             self.watch(word, event, span)
@@ -126,6 +130,8 @@ class _Reading:
             self.log.device(label, name, "" if self.amd else target)
         if self.unreadable:
             self.log.notes[f"{self.unreadable} GPU event(s) without usable times: left out"] = None
+        if self.backwards:
+            self.log.notes[f"{self.backwards} event(s) end before they start: left out"] = None
         self.log.source = ReportSource(str(path), _FORMAT, self.tool, "amd" if self.amd else "nvidia")
         return self.log
 
@@ -155,7 +161,9 @@ def chrome_log(path: Path, watch: Watch | None = None) -> EventLog:
                     stream.skip()
     if reading.log.empty:
         raise ReportError(
-            "a Chrome trace without GPU kernels or copies",
+            f"a Chrome trace whose {lost} GPU event(s) have no usable times"
+            if (lost := reading.unreadable + reading.backwards)
+            else "a Chrome trace without GPU kernels or copies",
             where=path,
             fix="record with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
             code="KB205",
@@ -173,10 +181,10 @@ def _span(event: Mapping[str, object]) -> tuple[int, int] | None:
     if not isinstance(start, (int, float)) or not isinstance(length, (int, float)):
         return None
     try:
-        begin = round(start * _NS_PER_US)
-        return begin, begin + round(length * _NS_PER_US)
+        begin, taken = round(start * _NS_PER_US), round(length * _NS_PER_US)
     except (ValueError, OverflowError):  # no number, or one without an end
         return None
+    return (begin, begin + taken) if abs(begin) < LARGEST_NS and abs(begin + taken) < LARGEST_NS else None
 
 
 def _label(value: object) -> str:

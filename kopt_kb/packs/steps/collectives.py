@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from kopt_kb.packs.steps.operands import MOST_ELEMENTS
 from kopt_kb.packs.steps.recorded import OpCall
 from kopt_kb.quantity.quantity import Quantity
 from kopt_kb.wiki.registry import Platform
@@ -33,7 +34,7 @@ def sent_bytes(call: OpCall) -> Fraction | None:
         return None
     for start, turns, is_result in _RINGS:
         amount = given if is_result else taken
-        if name.replace("_", "").startswith(start) and isinstance(amount, int) and amount > 0:
+        if name.replace("_", "").startswith(start) and isinstance(amount, int) and 0 < amount <= MOST_ELEMENTS:
             return Fraction(turns * (group - 1) * amount * width, group)
     return None
 

@@ -13,6 +13,7 @@ __all__ = ["COPIES", "ELEMENTWISE", "NORMS", "elementwise", "generated", "is_ele
 
 _ELEMENTWISE = re.compile(r"elementwise_kernel|multi_tensor_apply_kernel|fused_dropout_kernel")
 _REDUCTION = re.compile(r"reduce_kernel")
+_SIZE = re.compile(r"[1-9][0-9]{0,14}")
 _TORCH = "aten::"
 _BINARY = ("add", "sub", "mul", "div", "pow", "maximum", "minimum", "fmod", "remainder", "atan2")
 _TERNARY = ("where", "addcmul", "addcdiv", "lerp")
@@ -157,7 +158,7 @@ def generated(shaped: Shaped) -> Work | None:
 
     A tensor that is read and written counts once, so this is a lower bound.
     """
-    sizes = [int(one) for one in shaped.call.concrete if isinstance(one, str) and one.isdigit() and int(one) > 0]
+    sizes = [int(one) for one in shaped.call.concrete if isinstance(one, str) and _SIZE.fullmatch(one)]
     room = prod(sizes) if sizes else None
     if not shaped.tensors:
         return None

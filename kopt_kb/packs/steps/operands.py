@@ -13,7 +13,7 @@ from kopt_kb.packs.steps.recorded import OpCall
 from kopt_kb.problem.counts import Count, dram
 from kopt_kb.problem.work import Work
 
-__all__ = ["Operand", "Shaped", "moved"]
+__all__ = ["MOST_ELEMENTS", "Operand", "Shaped", "moved"]
 
 _TYPES = {
     "double": ("fp64", 8),
@@ -37,6 +37,10 @@ _TYPES = {
 }
 """Type as torch's profiler writes it → name and bytes of an element."""
 _LISTED = re.compile(r"OpaqueType<(\d+)u?>|\b(c10::Half|c10::BFloat16|float|double|__half|__nv_bfloat16|long)\b")
+_DIGITS = 15
+MOST_ELEMENTS = 1 << 56
+"""Elements beyond which no tensor of any machine has any: what says so is damaged."""
+
 _OTHER_NAMES = {"__half": "c10::Half", "__nv_bfloat16": "c10::BFloat16"}
 
 
@@ -101,7 +105,7 @@ class Shaped:
         for dims, word in zip(self.call.dims, self.call.types, strict=False):
             extents = dims if word == "TensorList" and dims and all(isinstance(one, tuple) for one in dims) else ()
             if extents:
-                found.append(tuple(Operand(one, dtype, width) for one in extents if _is_whole(one)))
+                found.append(tuple(Operand(one, dtype, width) for one in extents if _is_extents(one)))
         return tuple(found)
 
     @property
@@ -119,8 +123,9 @@ class Shaped:
         return value if isinstance(value, str) else ""
 
     def numbers(self, place: int) -> tuple[int, ...]:
-        """Return the whole numbers in such a value, `[1, 1]`."""
-        return tuple(int(one) for one in re.findall(r"-?\d+", self.said(place)))
+        """Return the whole numbers in such a value, `[1, 1]`; none where one is beyond any extent."""
+        found = re.findall(r"-?\d+", self.said(place))
+        return () if any(len(one) > _DIGITS for one in found) else tuple(map(int, found))
 
     def runs(self, pattern: re.Pattern[str]) -> bool:
         """Return whether a kernel's name has the pattern."""
@@ -141,10 +146,14 @@ def lower(work: Work) -> Work:
 
 def _operand(dims: Any, word: Any, strides: Any) -> Operand | None:
     known = _TYPES.get(word) if isinstance(word, str) else None
-    if known is None or not isinstance(dims, tuple) or not _is_whole(dims):
+    if known is None or not isinstance(dims, tuple) or not _is_extents(dims):
         return None
     steps = strides if isinstance(strides, tuple) and _is_whole(strides) else ()
     return Operand(dims, *known, steps)
+
+
+def _is_extents(values: tuple[Any, ...]) -> bool:
+    return _is_whole(values) and prod(values) <= MOST_ELEMENTS
 
 
 def _is_whole(values: tuple[Any, ...]) -> bool:

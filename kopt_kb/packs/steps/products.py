@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 
 from kopt_kb.base.errors import BadInput
-from kopt_kb.packs.steps.operands import Operand, Shaped
+from kopt_kb.packs.steps.operands import MOST_ELEMENTS, Operand, Shaped
 from kopt_kb.problem.counts import FlopCount, dram, exact
 from kopt_kb.problem.dtypes import DTYPES, matrix_compute
 from kopt_kb.problem.work import Work, work
@@ -79,15 +79,17 @@ def _convolution(padding: int, stride: int, dilation: int) -> Callable[[Shaped],
         pads, steps, gaps = (shaped.numbers(one) for one in (padding, stride, dilation))
         if value is None or weight is None or len(value.dims) < 3 or not (pads and steps and gaps):
             return None
+        if min(pads) < 0 or min(*steps, *gaps) < 1:
+            return None
         kernel = weight.dims[2:]
         sizes = [_fitted(one, len(kernel)) for one in (pads, steps, gaps)]
         result = [
             (extent + 2 * pad - gap * (size - 1) - 1) // step + 1
             for extent, size, pad, step, gap in zip(value.dims[2:], kernel, *sizes, strict=True)
         ]
-        if min(result, default=0) < 1:
-            return None
         written = value.dims[0] * weight.dims[0] * prod(result)
+        if min(result, default=0) < 1 or written > MOST_ELEMENTS:
+            return None
         return _convolved(shaped, value, weight, written, 1)
 
     return count

@@ -117,7 +117,7 @@ class Recorded:
     def _op(self, event: Mapping[str, object], details: Mapping[str, object], span: tuple[int, int]) -> None:
         name = str(event.get("name", ""))
         given = tuple(details.get(word) for word in _DETAILS) if "Input Dims" in details else ()
-        facts = tuple(details.get(one) for one in _COLLECTIVE) if _COLLECTIVE[0] in details else ()
+        facts = _frozen([details.get(one) for one in _COLLECTIVE]) if _COLLECTIVE[0] in details else ()
         form = (name, repr((given, facts)))
         number = self._forms.get(form)
         if number is None:
@@ -137,7 +137,7 @@ class Recorded:
                 category.removeprefix("gpu_"),
                 _number(details.get("correlation")),
                 _number(details.get("External id", details.get("external id"))),
-                moved if isinstance(moved, int) and moved > 0 else 0,
+                max(_number(moved), 0),
             )
         )
 
@@ -154,4 +154,5 @@ def _number(value: object) -> int:
 
 
 def _frozen(values: list[object]) -> tuple[Any, ...]:
-    return tuple(_frozen(one) if isinstance(one, list) else one for one in values)
+    """Return lists as tuples; an object in them says nothing of a tensor and becomes None."""
+    return tuple(_frozen(one) if isinstance(one, list) else None if isinstance(one, dict) else one for one in values)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from kopt_kb.analysis.profile.timeline import DeviceTimeline
+from kopt_kb.analysis.profile.timeline import DeviceTimeline, Trace
 from kopt_kb.analysis.readers.read import reader_of
 from kopt_kb.analysis.readers.trace.chrome import CHROME_TRACE
 from kopt_kb.analysis.rules.product import product_of
@@ -69,7 +70,7 @@ def step_report(
         ranked=tuple(one for one in times if one.roof_s is not None),
         unroofed=tuple(one for one in times if one.roof_s is None),
         timelines=part.devices,
-        notes=tuple(_notes(recorded, joined, chosen, platform, times)),
+        notes=tuple(_notes(recorded, joined, chosen, platform, part, times)),
     )
 
 
@@ -78,8 +79,9 @@ def _host_idle_s(timeline: DeviceTimeline) -> float:
 
 
 def _notes(
-    recorded: Recorded, joined: Joined, chosen: Chosen, platform: Platform | None, times: tuple[OperatorTime, ...]
-) -> list[str]:
+    recorded: Recorded, joined: Joined, chosen: Chosen, platform: Platform | None, part: Trace,
+    times: tuple[OperatorTime, ...],
+) -> list[str]:  # fmt: skip
     found = list(recorded.log.notes)
     if not recorded.shaped:
         found.append(_NO_SHAPES)
@@ -95,8 +97,19 @@ def _notes(
     )
     if graphs:
         found.append(f"{graphs} kernels were launched by graphs, which name no operator: none of them has a roof")
-    cached = [one for one in times if (one.share_of_roof or 0.0) > 1.0]
-    if cached:
-        share = 100 * sum(one.share for one in cached)
-        found.append(f"{len(cached)} operators ({share:.1f} % of the time) beat their roof: inputs came from a cache")
-    return found
+    names = sorted({one.name for one in part.devices if one.name})
+    if platform is not None and len(names) > 1:
+        found.append(f"the step ran on {', '.join(names)}: roofs are those of {platform.id} for all of them")
+    return [*found, *_beaten(times)]
+
+
+def _beaten(times: tuple[OperatorTime, ...]) -> Iterator[str]:
+    beaten = [one for one in times if (one.share_of_roof or 0.0) > 1.0]
+    for is_memory, why in (
+        (True, "inputs came from a cache"),
+        (False, "no cache explains it: shapes, times or the product are wrong, or a switch reduces"),
+    ):
+        kept = [one for one in beaten if (one.roof == "dram") is is_memory]
+        if kept:
+            share = 100 * sum(one.share for one in kept)
+            yield f"{len(kept)} operators ({share:.1f} % of the time) beat their roof: {why}"

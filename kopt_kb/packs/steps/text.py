@@ -22,7 +22,7 @@ def print_step(step: StepReport, top: int) -> None:
         f"{printable(step.device or 'unnamed device')} ({product}): {duration(step.host_s)} on the host, "
         f"{duration(step.gpu_s)} of work on the GPU; {_pct(step.covered)} of the kernels' time has a roof"
     )
-    for line in (*_idle(step), *(f"Note: {one}" for one in step.notes)):
+    for line in (*_idle(step), *(f"Note: {printable(one)}" for one in step.notes)):
         say(line)
     print()
     rows = [["category", "calls", "time", "share", "with a roof", "to win at most"]]
@@ -54,7 +54,7 @@ def _idle(step: StepReport) -> list[str]:
                 (one.unknown_s, "of unknown cause"),
             )
             parts = ", ".join(f"{duration(time)} {why}" for time, why in causes if time)
-            lines.append(f"GPU {one.device} idle {one.idle_pct:.1f} % of {duration(one.span_s)}: {parts}")
+            lines.append(f"GPU {printable(one.device)} idle {one.idle_pct:.1f} % of {duration(one.span_s)}: {parts}")
         if one.communication_s:
             alone = one.communication_alone_s / one.communication_s
             lines.append(f"Collectives {duration(one.communication_s)}, {_pct(alone)} of it with no kernel beside")
@@ -88,7 +88,8 @@ def _print_ranked(times: Sequence[OperatorTime], top: int) -> None:
     print()
     for number, one in enumerate(times[:_ADVISED], 1):
         library = f" ({one.library})" if one.library else ""
-        say(f"{number}. {one.operator or one.kernels[0][:_WHAT_CHARS]} {one.shapes}{library}: {one.why}")
+        what = f"{one.operator} {one.shapes}" if one.operator else _cut(one.kernels[0], _WHAT_CHARS)
+        say(f"{number}. {printable(what)}{library}: {one.why}")
 
 
 def _print_unroofed(times: Sequence[OperatorTime], top: int) -> None:

@@ -152,7 +152,7 @@ def rows_at(table: TunedTable, keys: Sequence[str] = (), tokens: Sequence[int] =
     if missing := [one for one in keys if one not in known]:
         what = f"has no row {missing[0]}"
         raise BadInput(what, where=table.file, fix=f"it has {', '.join(known)}", code="KB102")
-    return [RowAt(row.sizes["tokens"], row) for row in ([known[one] for one in keys] or table.rows)]
+    return [RowAt(row.sizes["tokens"], row) for row in ([known[one] for one in dict.fromkeys(keys)] or table.rows)]
 
 
 def check_rows(

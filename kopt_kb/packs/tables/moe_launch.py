@@ -17,7 +17,7 @@ from kopt_kb.launch.compile.request import Given, KernelCase
 from kopt_kb.packs.tables.engine import TableEngine
 from kopt_kb.problem.tuned_table import Setting, TunedRow, TunedTable
 
-__all__ = ["ASSUMED", "Assumed", "MoeLayer", "launches_fused_moe", "unread_fused_moe"]
+__all__ = ["ASSUMED", "Assumed", "MoeLayer", "check_layer", "launches_fused_moe", "unread_fused_moe"]
 
 _FILES: Mapping[str, tuple[str, ...]] = {
     "vllm": ("vllm/model_executor/layers/fused_moe/fused_moe.py",),
@@ -47,6 +47,7 @@ _SWAPPED_TARGET = "sm_90"
 _SWAPPED_BELOW_M, _SWAPPED_FROM_N = 64, 64
 _EARLY_TOKENS = 512
 _TMA_FROM = 9
+_AXES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,7 @@ def launches_fused_moe(
     engine = TableEngine(table.engine, root)
     if table.kernel != "fused_moe":
         raise BadInput(f"rows are for {table.kernel}, no Triton kernel", where=table.file, code="KB116")
-    if table.dtype == "int4_w4a16":
-        what = "its name does not say how many weights share a scale, which the kernel is compiled for"
-        raise BadInput(what, where=table.file, code="KB116")
-    if table.dtype not in {"", "int8_w8a16", *_QUANTISED}:
-        what = f"dtype={table.dtype} is no type whose arguments are known"
-        raise BadInput(what, where=table.file, code="KB116")
+    check_layer(table)
     path = engine.file(_FILES.get(engine.name, ()))
     if path is None:
         raise BadInput(f"has no {_KERNEL}", where=str(engine.root), fix="name another folder of it", code="KB110")
@@ -121,6 +117,19 @@ def launches_fused_moe(
     _check_scales(table, row)
     products = (1,) if table.product == "down" else (0, 1)
     return tuple(_launch(layer, row, engine.name, str(path), one) for one in products)
+
+
+def check_layer(table: TunedTable) -> None:
+    """Refuse a layer whose arguments the name of its table doesn't tell; raises `BadInput`."""
+    if table.dtype == "int4_w4a16":
+        what = "its name does not say how many weights share a scale, which the kernel is compiled for"
+        raise BadInput(what, where=table.file, code="KB116")
+    if table.dtype not in {"", "int8_w8a16", *_QUANTISED}:
+        what = f"dtype={table.dtype} is no type whose arguments are known"
+        raise BadInput(what, where=table.file, code="KB116")
+    if table.block_shape and (len(table.block_shape) != _AXES or 0 in table.block_shape):
+        what = f"block_shape={list(table.block_shape)} is no block of rows and columns"
+        raise BadInput(what, where=table.file, code="KB116")
 
 
 def unread_fused_moe(table: TunedTable, root: Path) -> str:

@@ -16,6 +16,7 @@ __all__ = ["BALANCED", "Routing", "read_routing"]
 _SKEW = re.compile(r"skew:([0-9]+(?:\.[0-9]+)?)")
 _MOST_SKEW = 8.0
 _MOST_BYTES = 1 << 20
+_MOST_COUNT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,14 @@ def _counts(path: str) -> tuple[int, ...]:
     text = read_words(path, _MOST_BYTES)
     try:
         found = json.loads(text)
+    except RecursionError as error:
+        what = "is nested deeper than any list of counts"
+        raise BadInput(what, where=path, fix="write a whole number of tokens for each expert", code="KB116") from error
     except ValueError:
         found = [int(one) if one.isascii() and one.isdecimal() else one for one in text.split()]
     found = found if isinstance(found, list) else [found]
     for at, one in enumerate(found):
-        if not isinstance(one, int) or isinstance(one, bool) or one < 0:
+        if not isinstance(one, int) or isinstance(one, bool) or not 0 <= one < _MOST_COUNT:
             what = f"the count of expert {at} is {str(one)[:40]}"
             raise BadInput(what, where=path, fix="write a whole number of tokens for each expert", code="KB116")
     if not sum(found):

@@ -15,7 +15,7 @@ from kopt_kb.launch.judge.shelf import RecordTarget
 from kopt_kb.packs.tables.bouts import Bouts, Layer, TableJudge
 from kopt_kb.packs.tables.devices import DeviceNames
 from kopt_kb.packs.tables.engine import TableEngine, find_engine
-from kopt_kb.packs.tables.moe_launch import Assumed
+from kopt_kb.packs.tables.moe_launch import Assumed, check_layer
 from kopt_kb.packs.tables.routing import read_routing
 from kopt_kb.problem.trials import RANDOM
 from kopt_kb.problem.tuned_table import TunedTable, read_tuned_table
@@ -26,6 +26,7 @@ __all__ = ["LayerAsked", "TableSession", "session", "tokens_of"]
 
 _FORM = "fused-moe"
 _MOST_TOKENS = 1 << 20
+_MOST_EXTENT = 1 << 20
 _ACTIVATIONS = {"bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -115,6 +116,10 @@ def session(asked: LayerAsked, registry: Registry) -> TableSession:
     if table.form != _FORM or table.kernel != "fused_moe":
         what = f"is a table of {table.kernel or table.form}, and rows of fused MoE's Triton kernel alone are timed"
         raise BadInput(what, where=asked.file, fix="see kb table audit for what is judged without a GPU", code="KB116")
+    if not all(0 < table.shape.get(name, 0) <= _MOST_EXTENT for name in ("E", "N")):
+        what = f"its name says no layer of 1 to {_MOST_EXTENT} experts and columns"
+        raise BadInput(what, where=asked.file, fix="name it as the engine does, E=8,N=512,...", code="KB116")
+    check_layer(table)
     engine = _engine(asked.engine, table)
     table = replace(table, engine=engine.name)
     platform = _platform(asked, table, registry)

@@ -15,13 +15,16 @@ from kopt_kb.quantity.readable import duration, percent
 __all__ = ["check_text", "timed_page", "tune_text"]
 
 _CHECKED = ("row", "tokens", "against the default", "change", "interval", "time", "of roof", "right", "neighbours")
+_BEYOND = "above the roof: weights came from a cache, or the time or --platform is wrong"
 _TUNED = ("tokens", "now", "best", "change", "interval", "time", "of roof", "tried", "ended")
+_THAN: Mapping[str, str] = {"faster": "faster than", "slower": "slower than", "equal": "equal to"}
 
 
 def check_text(found: TableCheck) -> str:
     """Return a check for a terminal."""
     rows = [_CHECKED, *map(_checked_cells, found.rows)]
     reasons = [f"  {one.key}: {one.problem or one.bout.reason}" for one in found.rows if one.fails]
+    reasons += [f"  {one.key}: {_BEYOND}" for one in found.rows if (one.share or 0.0) > 1.0]
     counts = ", ".join(f"{number} {verdict}" for verdict, number in found.counts.items())
     last = f"{len(found.rows)} row(s), {counts}; {_layer(found)}; {found.seconds:.0f} s"
     body = table(rows, right=(1, 3, 4, 5, 6))
@@ -35,7 +38,10 @@ def tune_text(found: TableTune) -> str:
     where = found.written or "nowhere: give --out FILE or --in-place"
     last = f"{found.accepted} of {len(found.sizes)} sizes are faster; written {where}; {_layer(found)}; "
     body = table(rows, right=(0, 3, 4, 5, 6, 7))
-    return "\n".join([printable(f"{found.file} on {found.platform}"), body, printable(f"{last}{found.seconds:.0f} s")])
+    reasons = [f"  {one.tokens}: {one.bout.reason}" for one in found.sizes if one.bout.verdict == "fault"]
+    reasons += [f"  {one.tokens}: {_BEYOND}" for one in found.sizes if (one.share or 0.0) > 1.0]
+    said = (*reasons, f"{last}{found.seconds:.0f} s")
+    return "\n".join([printable(f"{found.file} on {found.platform}"), body, *map(printable, said)])
 
 
 def timed_page(found: TableCheck | TableTune, program: str, data: str) -> ReportPage:
@@ -70,7 +76,7 @@ def _reasons(found: TableCheck | TableTune) -> list[tuple[str, str]]:
 
 def _checked_cells(row: CheckedRow) -> tuple[str, ...]:
     right = "" if row.right is None else "yes" if row.right else "no"
-    near = ", ".join(f"{one.bout.verdict} {one.key}" for one in row.neighbours)
+    near = ", ".join(f"{_THAN.get(one.bout.verdict, one.bout.verdict)} {one.key}" for one in row.neighbours)
     seconds = "" if row.bout.head_s is None else duration(row.bout.head_s)
     return (row.key, str(row.tokens), row.bout.verdict, *_change(row.bout), seconds, _share(row.share), right, near)
 

@@ -192,6 +192,8 @@ class _Search:
         ended = self._walk()
         best = min(self._medians, key=lambda one: one[0], default=(math.inf, self._now))[1]
         bout = Bout("equal", "nothing that was tried is other than what is taken now")
+        if not self._medians:
+            bout = Bout("fault", f"of {self._refused} settings none could be recorded, fits and gave a right result")
         if not same_settings(best, self._now):
             bout = self._bouts.bout(self._tokens, self._now, best)
         wins = bout.verdict == "faster" or (bout.verdict == "undecided" and self._mends(best))

@@ -27,8 +27,9 @@ def test_a_ring_sends_what_its_algorithm_says(name, sent) -> None:
 @pytest.mark.parametrize(
     "facts",
     [(), ("barrier", "Int", 1, 1, 8), ("allreduce", "Strange", 8, 8, 8), ("allreduce", "Int", 8, 8, 16),
-     ("allreduce", "Int", 8, 8, 1), ("allreduce", "Int", None, 8, 8), (None, "Int", 8, 8, 8)],
-    ids=["nothing", "barrier", "type", "several nodes", "alone", "no size", "no name"],
+     ("allreduce", "Int", 8, 8, 1), ("allreduce", "Int", None, 8, 8), (None, "Int", 8, 8, 8),
+     ("allreduce", "Int", 10**400, 8, 8)],
+    ids=["nothing", "barrier", "type", "several nodes", "alone", "no size", "no name", "no memory"],
 )  # fmt: skip
 def test_other_collectives_have_no_bytes(facts, registry) -> None:
     assert sent_bytes(_call(*facts)) is None

@@ -101,3 +101,9 @@ def test_a_generated_kernel_reads_no_more_of_a_tensor_than_it_has_places() -> No
     assert _judged(name, dims, types, kernel=name) == ("elementwise", (8064, 0))
     assert _judged(name, (), (), kernel=name) == ("elementwise", None)
     assert _judged("triton_tem_fused_mm_0", dims, types, kernel="triton_tem_fused_mm_0") == ("products", None)
+
+
+@pytest.mark.parametrize("word", ["²", "9" * 400, "0"], ids=["superscript", "beyond any extent", "zero"])
+def test_a_generated_kernel_with_a_strange_size_keeps_its_tensors(word) -> None:
+    name = "triton_poi_fused_add_0"
+    assert _judged(name, ((8, 4), ()), (BF16, "Scalar"), kernel=name, concrete=("", word)) == ("elementwise", (64, 0))

@@ -35,3 +35,10 @@ def test_work_of_bytes_can_be_a_lower_bound() -> None:
     work = moved([Operand((4,), "fp32", 4), None], 8)
     assert (work.compulsory_bytes("dram", "read"), work.compulsory_bytes("dram", "write")) == (16, 8)
     assert (work.exactness(), lower(work).exactness()) == ("exact", "lower")
+
+
+def test_extents_that_no_tensor_has_are_none() -> None:
+    huge = 1 << 47
+    call = OpCall("aten::mm", ((huge, huge), (8, 8)), ("float", "float"), (), ("[" + "9" * 4000 + "]",))
+    shaped = Shaped(call, ("k",))
+    assert (shaped.operands[0], shaped.numbers(0)) == (None, ())

@@ -90,3 +90,14 @@ def test_a_generated_product_is_found_by_its_extents() -> None:
     call = OpCall("triton_tem_fused_mm_0", ((4, 8), (8, 2), (4, 2)), (BF16,) * 3)
     assert template_product(Shaped(call)).flops[0].useful.value == 128
     assert template_product(Shaped(OpCall("triton_tem_x", ((4, 8), (8, 2)), (BF16,) * 2))) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [("[1]", "[0]", "[1]"), ("[1]", "[1]", "[0]"), ("[-1]", "[1]", "[1]"), ("[" + "9" * 15 + "]", "[1]", "[1]")],
+    ids=["stride 0", "dilation 0", "negative padding", "endless padding"],
+)
+def test_convolutions_that_no_library_runs_are_not_counted(said) -> None:
+    dims = ((1, 8, 16, 16), (8, 8, 3, 3), (), (), ())
+    types = (FP32, FP32, "", "", "")
+    assert _work("aten::cudnn_convolution", *dims, types=types, concrete=("", "", *said)) is None

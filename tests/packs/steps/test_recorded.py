@@ -4,7 +4,7 @@ import pytest
 
 from kopt_kb.base.errors import KoptError
 from kopt_kb.packs.steps.recorded import read_recorded
-from tests.packs.steps.traces import ADD, BF16, kernel, launch, op, product, step_range, write
+from tests.packs.steps.traces import ADD, BF16, event, kernel, launch, op, product, step_range, write
 
 
 def test_a_trace_has_calls_events_threads_and_ranges(tmp_path) -> None:
@@ -34,6 +34,30 @@ def test_a_duration_that_is_no_number_leaves_the_kernel_out(tmp_path) -> None:
     found = read_recorded(path)
     assert len(found.events) == 1
     assert "1 GPU event(s) without usable times: left out" in found.log.notes
+
+
+def test_a_kernel_that_ends_before_it_starts_takes_no_time_off_the_others(tmp_path) -> None:
+    path = write(tmp_path / "t.json", *product(0, 1), kernel(ADD, 90, -15, 2), kernel(ADD, 1e300, 1, 3))
+    found = read_recorded(path)
+    assert [one.end - one.start for one in found.events] == [1_000_000]
+    assert {
+        "1 GPU event(s) without usable times: left out",
+        "1 event(s) end before they start: left out",
+    } == set(found.log.notes)
+
+
+@pytest.mark.parametrize("length", [-5, "20", float("inf")], ids=["negative", "a text", "no end"])
+def test_kernels_without_usable_times_are_not_called_missing(tmp_path, length) -> None:
+    path = write(tmp_path / "t.json", kernel(ADD, 0, 1, 1) | {"dur": length})
+    with pytest.raises(KoptError, match=r"1 GPU event\(s\) have no usable times"):
+        read_recorded(path)
+
+
+def test_objects_and_lists_where_words_belong_say_nothing(tmp_path) -> None:
+    args = {"Input Dims": [[{"a": 1}], {}], "Collective name": ["allreduce"], "dtype": {}}
+    path = write(tmp_path / "t.json", event("cpu_op", "record_param_comms", 0, 9, **args), *product(20, 1))
+    call = next(iter(read_recorded(path).calls))
+    assert (call.dims, call.facts[:2]) == (((None,), None), (("allreduce",), None))
 
 
 def test_a_trace_of_the_host_alone_is_refused(tmp_path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kopt_kb.base.errors import KoptError
@@ -41,6 +43,20 @@ def test_graphs_caches_and_repeated_numbers_are_said(tmp_path, registry) -> None
     assert "2 kernels were launched by graphs" in notes
     assert "beat their roof" in notes
     assert "1 correlation numbers are on several calls" in notes
+
+
+def test_only_bytes_are_said_to_come_from_a_cache(tmp_path, registry) -> None:
+    path = write(tmp_path / "t.json", *product(0, 1, 1))
+    (note,) = step_report(path, registry).notes
+    assert "beat their roof" in note and "no cache explains it" in note
+
+
+def test_a_step_on_two_products_says_whose_roofs_it_has(tmp_path, registry) -> None:
+    path = write(tmp_path / "t.json", *product(0, 1), kernel(ADD, 20, 9) | {"args": {"device": 1, "stream": 1}})
+    trace = json.loads(path.read_text())
+    trace["deviceProperties"].append({"id": 1, "name": "NVIDIA A100-SXM4-80GB"})
+    path.write_text(json.dumps(trace))
+    assert any("roofs are those of H100_SXM for all" in one for one in step_report(path, registry).notes)
 
 
 def test_other_reports_and_products_are_refused(tmp_path, registry) -> None:

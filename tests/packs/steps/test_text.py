@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from kopt_kb.packs.steps.step import step_report
 from kopt_kb.packs.steps.text import print_step
-from tests.packs.steps.traces import kernel, launch, product, step_range, write
+from tests.packs.steps.traces import kernel, launch, op, product, step_range, write
 
 NCCL = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 
@@ -29,3 +29,18 @@ def test_without_roofs_only_times_are_told(tmp_path, registry, capsys) -> None:
     assert "By time that could be won" not in told
     print_step(step_report(write(tmp_path / "u.json", *product(0, 1)), registry), 9)
     assert "Without a roof" not in capsys.readouterr().out
+
+
+def test_names_in_a_trace_do_not_command_the_terminal(tmp_path, registry, capsys) -> None:
+    works = [op("triton_\x1b[2J\nfake", 50, 9, [[64]], ["float"]), launch(52, 2), kernel("triton_\x1b[2J", 5000, 3, 2)]
+    made = [one | {"args": one["args"] | {"device": "\x1b[2J"}} if one["cat"] == "kernel" else one for one in works]
+    path = write(tmp_path / "t.json", step_range(1, 0, 100), *product(0, 1), *made)
+    print_step(step_report(path, registry, registry.platform("H100_SXM")), 9)
+    told = capsys.readouterr().out
+    assert "\x1b" not in told and "\nfake" not in told
+
+
+def test_the_name_of_a_copy_is_cut_visibly(tmp_path, registry, capsys) -> None:
+    copy = kernel("Memcpy DtoD (Device -> Device)", 0, 90, category="gpu_memcpy", bytes=1 << 20)
+    print_step(step_report(write(tmp_path / "t.json", copy), registry, registry.platform("H100_SXM")), 9)
+    assert "1. Memcpy DtoD (Device -> Devi…: " in capsys.readouterr().out

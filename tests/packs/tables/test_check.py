@@ -97,3 +97,8 @@ def test_neighbours_may_be_left_out(tmp_path: Path, registry: Registry, warps: D
         seen = check_rows(found, bouts, rows_at(found.table), neighbours=False)
         assert bouts.recorded == 4
     assert [one.neighbours for one in seen.rows] == [(), ()]
+
+
+def test_a_row_that_is_named_twice_is_checked_once(tmp_path: Path, registry: Registry) -> None:
+    """As numbers of tokens are."""
+    assert len(rows_at(settled(tmp_path, registry).table, ["1", "1"])) == 1

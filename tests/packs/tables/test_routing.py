@@ -43,8 +43,8 @@ def test_a_routing_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [("[1, -1]", "expert 1"), ("[1.5]", "expert 0"), ("[true]", "expert 0"), ("3\nmany", "expert 1"), ("0 0", "no token"),
-     ("5", "")],
-    ids=["negative", "a float", "a truth value", "a word", "nothing", "one number"],
+     ("5", ""), ("[" * 100_000, "nested deeper"), (f"[1, {10**400}]", "expert 1")],
+    ids=["negative", "a float", "a truth value", "a word", "nothing", "one number", "nested", "beyond any log"],
 )  # fmt: skip
 def test_a_log_that_counts_nothing(tmp_path: Path, text: str, says: str) -> None:
     """Refused with the expert that is meant."""

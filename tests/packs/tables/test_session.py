@@ -41,16 +41,41 @@ def test_a_table_says_product_and_engine(tmp_path: Path, registry: Registry) -> 
         ("", {"routing": "sideways"}, "no routing"),
         ("", {"top_k": 9}, "9 of 4 experts"),
         ("", {"engine": "/nowhere"}, "no such folder"),
+        (",dtype=int4_w4a16", {}, "how many weights share a scale"),
+        (",dtype=strange", {}, "no type whose arguments are known"),
+        (",dtype=fp8_w8a8,block_shape=[0,0]", {}, "no block of rows and columns"),
+        (",dtype=fp8_w8a8,block_shape=[128]", {}, "no block of rows and columns"),
     ],
-    ids=["another kernel", "no product", "no routing", "too many experts", "no engine"],
+    ids=[
+        "another kernel",
+        "no product",
+        "no routing",
+        "too many experts",
+        "no engine",
+        "4-bit weights",
+        "no type",
+        "an empty block",
+        "half a block",
+    ],
 )
 def test_what_ends_before_a_device(
     tmp_path: Path, registry: Registry, more: str, given: dict[str, Any], says: str
 ) -> None:
     """In one line."""
-    rows = {"1": {"tile_m": 1, "tile_n": 1, "tile_k": 1}} if more else None
+    rows = {"1": {"tile_m": 1, "tile_n": 1, "tile_k": 1}} if "flydsl" in more else None
     with pytest.raises(BadInput, match=says):
         settled(tmp_path, registry, more, rows, **given)
+
+
+@pytest.mark.parametrize(
+    "name", ["E=0,N=128", "E=4,N=0", f"E={10**30},N=128"], ids=["no expert", "no width", "endless"]
+)
+def test_names_that_say_no_layer(tmp_path: Path, registry: Registry, name: str) -> None:
+    """Before rows of so many experts are counted."""
+    path = table_file(tmp_path, {"1": ROW})
+    path = path.rename(path.with_name(f"{name},device_name=NVIDIA_H200.json"))
+    with pytest.raises(BadInput, match="says no layer"):
+        session(LayerAsked(str(path), str(ENGINE), 256, 2), registry)
 
 
 def test_names_that_say_no_product_or_lead_out(tmp_path: Path, registry: Registry) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kopt_kb.base.wire import canonical
+from kopt_kb.packs.tables.timed_page import tune_text
 from kopt_kb.packs.tables.tune import TableTune, TunePlan, tune_rows
 from kopt_kb.wiki.registry import Registry
 from tests.packs.tables.simulated import ROW, Device, optimum
@@ -76,6 +77,7 @@ def test_nothing_works(tmp_path: Path, registry: Registry, simulated: Device) ->
     simulated.cost = lambda *_: -1.0
     found = tuned(tmp_path, registry, {"1": ROW}, [1])
     assert (found.sizes[0].settings, found.sizes[0].tried, found.sizes[0].share) == (None, 0, None)
+    assert found.sizes[0].bout.verdict == "fault" and "none could be recorded" in tune_text(found)
 
 
 def test_what_does_not_fit_is_not_compiled(tmp_path: Path, registry: Registry, simulated: Device) -> None:
