@@ -159,6 +159,8 @@ def _kernel(node: ast.FunctionDef, sites: Sequence[LaunchSite], tree: ast.Module
     constants = [one.arg for one in _parameters(node) if _is_constexpr(one)]
     roles = {name: _role(node, name) for name in constants}
     own = _literal_configs(tuner) if tuner is not None else None
+    if own is not None and (rules := _heuristics(node)):  # a rule below the tuner overrides what a configuration says
+        own = tuple({name: value for name, value in one.items() if name not in rules} for one in own)
     set_by_tuner = {name for one in own or () for name in one}
     knobs = () if tuner is not None and own is None else tuple(_knobs(node, sites, tree, text, roles, set_by_tuner))
     loops = any(isinstance(one, ast.For | ast.While) for one in ast.walk(node))

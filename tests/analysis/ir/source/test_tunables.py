@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kopt_kb.analysis.ir.source.candidates import neighbours
+from kopt_kb.analysis.ir.source.candidates import neighbours, own_configurations
 from kopt_kb.analysis.ir.source.settings import with_settings
 from kopt_kb.analysis.ir.source.tunables import tunables_of
 
@@ -123,6 +123,18 @@ def test_a_rule_of_heuristics_is_a_place() -> None:
     (warps,) = (one for one in neighbours(source, (4096,)) if one.name == "kernel.num_warps")
     assert warps.origin == "beside what line 9 computes (an option; of a heuristic)"
     assert set(warps.values) >= {2, 4, 8}
+
+
+def test_a_rule_below_a_tuner_overrides_its_configurations() -> None:
+    """Triton hands on what the rule says; of two configurations that differ in that alone, one is left to try."""
+    tuner = "@triton.autotune(configs=[triton.Config({}, num_warps=2), triton.Config({}, num_warps=4)], key=[])\n"
+    rule = '@triton.heuristics({"num_warps": lambda args: 8})\n'
+    launcher = "def run(x):\n    kernel[(1,)](x, 5, 64, 8, GROUP_M=8)\n"
+    source = (HEAD + tuner + rule + KERNEL.lstrip() + launcher).encode()
+    assert own_configurations(source) == ()
+    assert tunables_of(source)["kernel"].own == ({}, {})
+    assert of(launcher, marks=tuner + rule)["num_warps"] == ("warps", 8, "literal")
+    assert len(own_configurations(source.replace(rule.encode(), b""))) == 1
 
 
 def test_rules_that_are_named_elsewhere_are_left_alone() -> None:
