@@ -25,5 +25,5 @@ if [ "$installed" != "$newest" ] || [ ! -e "$site/beside.pth" ]; then
   echo "import site; site.addsitedir('$beside')" >"$site/beside.pth"
 fi
 echo "smoke-newest: triton $newest"
-KOPT_SMOKE_TRITON=$newest exec "$python" -m pytest -q -p no:cacheprovider \
+KOPT_SMOKE_TRITON=$newest exec "$python" -m pytest -q -n 2 --dist loadfile -p no:cacheprovider \
   tests/smoke tests/kopt_kb/launch/compile tests/kopt_kb/launch/record/test_maker.py tests/kopt_kb/launch/counts/test_pruning.py
