@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from kopt_kb.base.errors import KoptError
-from kopt_kb.packs.steps.report import StepReport
-from kopt_kb.packs.steps.step import step_report
+from kopt_kb.packs.step_ranking.report import StepReport
+from kopt_kb.packs.step_ranking.step import step_report
 from kopt_kb.wiki.registry import Registry
 
 ENOUGH = 0.9

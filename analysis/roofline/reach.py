@@ -38,14 +38,22 @@ class RoofTime(Wire):
         basis: `documented`, `measured` (by ourselves), `vendor_measured` (where nothing is documented) or `reachable`
             (the best that anybody measured of the roof that binds). Other arithmetic than the declared may beat each;
             what nothing beats is the floor.
-        roof: The roof that binds, as printed.
+        name: Of the roof that binds: `dram`, `bf16 matrix`.
+        value: Of that roof, as printed.
         citations: The rows that its value rests on.
     """
 
+    WIRE: ClassVar = ("basis", "roof", "seconds", "citations")
     basis: str
-    roof: str
+    name: str
+    value: str
     seconds: float
     citations: tuple[str, ...]
+
+    @property
+    def roof(self) -> str:
+        """The roof that binds with its value, as printed."""
+        return f"{self.name} {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +193,7 @@ def _least(roofline: Roofline, basis: str) -> RoofTime | None:
     if not isinstance(roof, Quantity):
         return None
     word = "vendor_measured" if ceiling.is_vendors else basis
-    return RoofTime(word, f"{slowest} {said(roof)}", times[slowest].value_si, roof.citation_texts)
+    return RoofTime(word, slowest, said(roof), times[slowest].value_si, roof.citation_texts)
 
 
 def _best(roofline: Roofline, platform: Platform) -> Quantity | None:
@@ -206,7 +214,7 @@ def _reachable(roofline: Roofline, platform: Platform) -> RoofTime | None:
     seconds = counted(roofline.work.amount_under(roofline.limiter), _unit(roofline.limiter), "work") / best
     if isinstance(seconds, Unknown):
         return None
-    return RoofTime("reachable", f"{roofline.limiter} {said(best)}", seconds.value_si, best.citation_texts)
+    return RoofTime("reachable", roofline.limiter, said(best), seconds.value_si, best.citation_texts)
 
 
 def _unit(name: str) -> str:

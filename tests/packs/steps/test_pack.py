@@ -1,7 +1,0 @@
-from __future__ import annotations
-
-from kopt_kb.packs.steps.pack import PACK
-
-
-def test_the_pack_brings_one_command() -> None:
-    assert [one.name for one in PACK.commands] == ["profile step"]
