@@ -1,4 +1,6 @@
-"""Two revisions of one kernel held against each other in blocks, each in fresh processes; `regression.py` decides.
+"""Two records of one problem held against each other in blocks, each in fresh processes.
+
+`regression.py` decides whether a revision is slower, `difference.py` which of two kernels is faster.
 
 Records whose steps are equal and whose code objects a driver can't tell apart are one kernel: nothing is timed.
 """
@@ -15,6 +17,7 @@ from typing import ClassVar, Literal
 
 from kopt_kb.base.errors import BadInput, FindingError, MissingTool
 from kopt_kb.base.wire import Sha256, Wire, canonical
+from kopt_kb.launch.judge.difference import DifferenceTest
 from kopt_kb.launch.judge.judges import FaultError, Judges, fit_for_a_contest
 from kopt_kb.launch.judge.pairs import Pair, TimingPlan, WrongError, planned
 from kopt_kb.launch.judge.regression import BLOCKS, REGRESSION, BlockInterval, QuadBlock, RegressionTest, SelfRatio
@@ -24,14 +27,19 @@ from kopt_kb.launch.record.driver import Device
 from kopt_kb.launch.record.judge import stored
 from kopt_kb.launch.record.model import Launch
 
-__all__ = ["ComparedKernel", "KernelVerdict", "compare_records", "is_same_kernel"]
+__all__ = ["ComparedKernel", "KernelVerdict", "compare_records", "difference_of", "is_same_kernel"]
 
-KernelVerdict = Literal["regression", "no_regression", "undecided", "equal", "wrong", "fault"]
-"""Beside the test's outcomes: `equal` steps and code, which are not timed; the head's result is `wrong`, or its kernel
+KernelVerdict = Literal[
+    "regression", "no_regression", "faster", "slower", "same", "undecided", "equal", "wrong", "fault"
+]
+"""Beside the tests' outcomes: `equal` steps and code, which are not timed; the head's result is `wrong`, or its kernel
 is at `fault`. What goes wrong with the base, the clock or the time leaves a kernel undecided."""
 
 _FIRST = (12, 6)
 """Quads of the first block: head against base, base against itself."""
+
+_PAIRED = (6, 0)
+"""Likewise where nothing is asked of the base itself: blocks differ by more than their quads leave open."""
 
 _CALM = 0.015
 """Deviation of a quad up to which every block has as many."""
@@ -114,19 +122,34 @@ def compare_records(
         MissingTool: No GPU, or something is not installed.
         FindingError: The reference fails.
     """
+    _check(base, head)
+    return _Comparison(judges, base, head, RegressionTest(kernels, regression), seconds, _FIRST).result()
+
+
+def difference_of(
+    judges: Judges, base: Path, head: Path, *, threshold: float = 0.0, seconds: float = 60.0
+) -> ComparedKernel:
+    """Return which of two records is faster, by a log ratio of `threshold`; the rest as `compare_records`."""
+    _check(base, head)
+    return _Comparison(judges, base, head, DifferenceTest(threshold), seconds, _PAIRED).result()
+
+
+def _check(base: Path, head: Path) -> None:
     records = [fit_for_a_contest(folder) for folder in (base, head)]
     if len({(one.op, one.shape, one.dtype, one.target) for one in records}) != 1:
         said = " and ".join(f"{one.op} {one.shape} {one.dtype} {one.target}" for one in records)
         raise BadInput(f"the records are of two problems: {said}", where=str(head), fix="record one", code="KB102")
-    return _Comparison(judges, base, head, RegressionTest(kernels, regression), seconds).result()
 
 
 class _Comparison:
-    def __init__(self, judges: Judges, base: Path, head: Path, test: RegressionTest, seconds: float) -> None:
+    def __init__(
+        self, judges: Judges, base: Path, head: Path, test: RegressionTest | DifferenceTest, seconds: float,
+        counts: tuple[int, int],
+    ) -> None:  # fmt: skip
         self._judges, self._test, self._seconds = judges, test, seconds
         self._folders: Mapping[str, Path] = {"base": base, "head": head}
         self._plan: TimingPlan | None = None
-        self._counts = _FIRST
+        self._counts = counts
         self._times: dict[str, list[float]] = {"base": [], "head": []}
         self._counted = self._dropped = self._refused = 0
         self._longest_s = self._quad_s = 0.0
@@ -173,7 +196,7 @@ class _Comparison:
                 return f"{self._dropped} quads were spoiled by the clock, events of {self._refused} disagree with it"
             self._test.add(block)
             self._longest_s = max(self._longest_s, self._judges.now_s() - begin)
-            if len(self._test.blocks) == 1:
+            if len(self._test.blocks) == 1 and block.itself:
                 self._counts = self._planned_counts(block)
         return ""
 
@@ -199,13 +222,15 @@ class _Comparison:
         order = ("head", "base") if self._swapped else ("base", "head")
         values = []
         for names, count in ((order, self._counts[0]), (("base", "base"), self._counts[1])):
+            if not count:
+                continue
             with self._pair(names) as pair:
                 found = self._quads(pair, names, count)
             if found is None:
                 return None
             values.append(found)
         sign = -1 if self._swapped else 1
-        return QuadBlock(self._swapped, tuple(sign * one for one in values[0]), tuple(values[1]))
+        return QuadBlock(self._swapped, tuple(sign * one for one in values[0]), tuple(*values[1:]))
 
     @contextmanager
     def _pair(self, names: tuple[str, str]) -> Iterator[Pair]:
@@ -249,7 +274,7 @@ class _Comparison:
             return "too few for a look"
         last, floor = test.looked[-1], test.floor
         text = f"{_pct(last.mean)} ({_pct(last.low)} to {_pct(last.high)}) after {last.blocks} blocks"
-        return f"{text}; over itself {_pct(floor.mean)} (± {100 * floor.error:.3f} %)"
+        return text if floor is None else f"{text}; over itself {_pct(floor.mean)} (± {100 * floor.error:.3f} %)"
 
 
 def _pct(ratio: float) -> str:

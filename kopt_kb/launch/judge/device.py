@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kopt_kb.base.errors import FindingError
 from kopt_kb.launch.candidate.answers import Contest
+from kopt_kb.launch.judge.blocks import ComparedKernel, difference_of
 from kopt_kb.launch.judge.contest import ContestResult, held_against
 from kopt_kb.launch.judge.evidence import PROFILED, profile_record, unavailable
 from kopt_kb.launch.judge.judges import Judges, Starting, judges
@@ -174,6 +175,11 @@ class DeviceJudging:
         if result.verdict in {"wrong", "fault"} or result.reason.startswith("incumbent: "):
             return Contested(None, {}, result.reason)
         return Contested(_verdict(result), times)
+
+    def difference(self, base: Path, head: Path, reference: Path, threshold: float, seconds: float) -> ComparedKernel:
+        """Say which of two records is faster, in fresh processes; see `blocks.difference_of`."""
+        with self._judges(reference, math.inf) as made:
+            return difference_of(made, base, head, threshold=threshold, seconds=seconds)
 
     def profile(self, record: Path, reference: Path, ends_at: float) -> Profile:
         """Replay a record under ncu in a process of its own; see `evidence.profile_record`."""

@@ -33,11 +33,14 @@ __all__ = [
     "MISSED_A_LOOK",
     "MOST_FLOOR",
     "REGRESSION",
+    "SPENT",
     "BlockInterval",
     "QuadBlock",
     "RegressionOutcome",
     "RegressionTest",
     "SelfRatio",
+    "block_value",
+    "mean_and_error",
 ]  # fmt: skip
 
 BLOCKS = (6, 8, 12)
@@ -46,7 +49,7 @@ BLOCKS = (6, 8, 12)
 FALSE_ALARM = 0.01
 """Most probability that a run calls any kernel slower whose time did not change."""
 
-_SPENT = (1 / 8, 2 / 8, 5 / 8)
+SPENT = (1 / 8, 2 / 8, 5 / 8)
 """Share of that which each look may use: most is left for the last, at which noise decides."""
 
 MISSED_A_LOOK = 0.002
@@ -147,7 +150,7 @@ class RegressionTest:
         """What the base gains over itself; infinite before there are two blocks."""
         if len(self.blocks) < 2:
             return SelfRatio(0.0, math.inf)
-        return SelfRatio(*_mean_and_error([_value(one.itself) for one in self.blocks]))
+        return SelfRatio(*mean_and_error([block_value(one.itself) for one in self.blocks]))
 
     def add(self, block: QuadBlock) -> None:
         """Take a block; looks when one is due.
@@ -165,8 +168,8 @@ class RegressionTest:
 
     def _look(self) -> None:
         count = len(self.blocks)
-        mean, error = _mean_and_error([_value(one.head) for one in self.blocks])
-        alarm = self._alarm * _SPENT[BLOCKS.index(count)]
+        mean, error = mean_and_error([block_value(one.head) for one in self.blocks])
+        alarm = self._alarm * SPENT[BLOCKS.index(count)]
         low = mean - student_quantile(1 - alarm, count - 1) * error
         high = mean + student_quantile(1 - MISSED_A_LOOK, count - 1) * error
         self.looked.append(BlockInterval(count, mean, error, low, high))
@@ -181,10 +184,11 @@ class RegressionTest:
             self.outcome = "undecided"
 
 
-def _value(quads: Sequence[float]) -> float:
+def block_value(quads: Sequence[float]) -> float:
     """Return what a block says: the mean of its quads without a tenth at each end."""
     return winsorised_bound(quads).mean
 
 
-def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of blocks' values and its standard error."""
     return statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values))

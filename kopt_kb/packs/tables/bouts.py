@@ -1,7 +1,6 @@
-"""Two settings of an engine's kernel held against each other for a number of tokens, by the contest.
+"""Two settings of an engine's kernel held against each other for a number of tokens, in blocks of fresh processes.
 
-What is decided is decided twice: an answer that somebody would act on, faster or slower, has to come again in fresh
-processes, whose addresses and contexts are others. Equal is what neither side wins.
+A layer reads little of much memory, and where its weights lie moves it by more than most settings do.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Literal, Protocol
 
 from kopt_kb.base.errors import BadInput, KoptError, MissingTool
 from kopt_kb.base.wire import Wire
-from kopt_kb.launch.candidate.answers import Contest
+from kopt_kb.launch.judge.blocks import ComparedKernel
 from kopt_kb.launch.judge.judging import Judging
 from kopt_kb.launch.judge.makers import Made, Makers
 from kopt_kb.launch.judge.shelf import RecordTarget
@@ -33,16 +32,20 @@ __all__ = ["LAUNCHED", "Bout", "BoutVerdict", "Bouts", "Layer", "RowSettings", "
 BoutVerdict = Literal["faster", "equal", "slower", "undecided", "wrong", "fault"]
 """Of the second side: `wrong` against the float64 reference, at `fault` where it can't be recorded or launched."""
 
+_VERDICTS: Mapping[str, BoutVerdict] = {
+    "same": "equal", "faster": "faster", "slower": "slower", "wrong": "wrong", "fault": "fault",
+}  # fmt: skip
+
 RowSettings = Mapping[str, Setting]
 LAUNCHED: RowSettings = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "SPLIT_K": 1}
 """What a launch has where a row does not say."""
 
 
 class TableJudge(Judging, Protocol):
-    """A judge whose children can be replaced."""
+    """A judge that also says which of two records is faster."""
 
-    def refresh(self) -> None:
-        """End the judges: what is asked next has fresh processes."""
+    def difference(self, base: Path, head: Path, reference: Path, threshold: float, seconds: float) -> ComparedKernel:
+        """Hold two records against each other in fresh processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +56,15 @@ class Bout(Wire):
         verdict: Of the second.
         reason: Why, in words with numbers.
         change_pct: More time of the second, in percent; below 0 it is faster. None where nothing was timed.
-        least_pct: Lower bound of it, wrong once in 100.
+        least_pct: Lower bound of it, wrong once in 200.
         most_pct: Upper bound, likewise.
         base_s: Median time of the first, in seconds; None where nothing was timed.
         head_s: Of the second.
-        contests: How many were held.
+        blocks: Pairs of fresh processes that were measured.
     """
 
     WIRE: ClassVar = (
-        "verdict", "change_pct", "least_pct", "most_pct", "base_s", "head_s", "contests", "reason",
+        "verdict", "change_pct", "least_pct", "most_pct", "base_s", "head_s", "blocks", "reason",
     )  # fmt: skip
     verdict: BoutVerdict
     reason: str
@@ -70,7 +73,7 @@ class Bout(Wire):
     most_pct: float | None = None
     base_s: float | None = None
     head_s: float | None = None
-    contests: int = 0
+    blocks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Bouts:
         folder: Where files and records lie.
         threshold: Log ratio that counts as faster or slower.
         count: Makers; 0: as many as there are cores.
+        tell: Is told what is done.
+        seconds: After which no block of two settings is begun.
     """
 
     layer: Layer
@@ -112,6 +117,7 @@ class Bouts:
     threshold: float = 0.0
     count: int = 0
     tell: Callable[[str], None] = lambda _: None
+    seconds: float = 30.0
     _files: dict[int, OpFiles] = field(default_factory=dict)
     _made: dict[tuple[int, str], Path | KoptError] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -182,7 +188,7 @@ class Bouts:
             return Bout("undecided", f"the other can't be recorded: {one.what}")
         if same_settings(base, head):
             return Bout("equal", "the same settings")
-        return _Bout(self, tokens, one, two).held()
+        return _verdict(self.judge.difference(one, two, self.reference(tokens), self.threshold, self.seconds))
 
     def _of(self, tokens: int) -> OpFiles:
         if tokens not in self._files:
@@ -191,86 +197,20 @@ class Bouts:
         return self._files[tokens]
 
 
-class _Bout:
-    """Contests of two records, in both directions."""
-
-    def __init__(self, bouts: Bouts, tokens: int, base: Path, head: Path) -> None:
-        self._bouts, self._tokens, self._records = bouts, tokens, {"base": base, "head": head}
-        self._times: dict[str, float] = {}
-        self._held = 0
-
-    def held(self) -> Bout:
-        """Return the verdict: a decision stands when fresh processes take it again."""
-        there = self._contest("base", "head")
-        if isinstance(there, Bout):
-            return there
-        if there.verdict in {"faster", "unavailable"}:
-            return (
-                self._again("faster", "base", "head") if there.verdict == "faster" else self._said("undecided", there)
-            )
-        back = self._contest("head", "base")
-        if isinstance(back, Bout):
-            return back
-        if back.verdict == "faster":
-            return self._again("slower", "head", "base")
-        is_equal = (there.verdict, back.verdict) == ("not_faster",) * 2
-        return self._said("equal" if is_equal else "undecided", there, back=back)
-
-    def _again(self, verdict: BoutVerdict, incumbent: str, candidate: str) -> Bout:
-        """Return a decision that fresh processes take again; undecided where they don't."""
-        self._bouts.judge.refresh()
-        again = self._contest(incumbent, candidate)
-        if isinstance(again, Bout):
-            return again
-        sign = 1 if candidate == "head" else -1
-        if again.verdict == "faster":
-            return self._said(verdict, again, sign=sign)
-        return self._said("undecided", again, sign=sign, more=f"{verdict} at first, and not in fresh processes: ")
-
-    def _contest(self, incumbent: str, candidate: str) -> Contest | Bout:
-        """Return a contest's verdict, or the bout where one of both is wrong or at fault."""
-        self._held += 1
-        sides = {"incumbent": self._records[incumbent], "candidate": self._records[candidate]}
-        found = self._bouts.judge.contest(
-            {"layer": sides}, self._bouts.reference(self._tokens), self._bouts.threshold, math.inf
-        )
-        for side, times in (found.times_s.get("layer") or {}).items():
-            if times:
-                name = incumbent if side == "incumbent" else candidate
-                ordered = sorted(times)
-                self._times[name] = ordered[len(ordered) // 2]
-        if found.verdict is not None:
-            return found.verdict
-        side, _, what = found.problem.partition(": ")
-        blamed = incumbent if side == "incumbent" else candidate
-        what = what or found.problem
-        if blamed == "base":
-            return Bout("undecided", f"the other: {what}", contests=self._held)
-        wrong = "reference" in what or "bytes behind" in what or "was changed" in what
-        return Bout("wrong" if wrong else "fault", what, contests=self._held)
-
-    def _said(
-        self, verdict: BoutVerdict, seen: Contest, *, sign: int = 1, back: Contest | None = None, more: str = ""
-    ) -> Bout:
-        """Return the bout; gains of a contest become more time of the head."""
-        change, least, most = _changes(seen, sign)
-        if back is not None:  # each direction bounds one side well
-            _, _, above = _changes(back, -1)
-            most = above if most is None else most if above is None else min(most, above)
-        return Bout(
-            verdict, more + seen.reason, change, least, most, self._times.get("base"), self._times.get("head"),
-            self._held,
-        )  # fmt: skip
-
-
-def _changes(seen: Contest, sign: int) -> tuple[float | None, float | None, float | None]:
-    """Return change, least and most time of the head in percent; by a gain g its time is 1 / (1 + g), or 1 + g."""
-    found = []
-    for gain in (seen.gain_pct, seen.most_pct, seen.least_pct):
-        ratio = None if gain is None else (1 + gain / 100) ** -sign
-        found.append(None if ratio is None else 100 * (ratio - 1))
-    change, least, most = found if sign == 1 else (found[0], found[2], found[1])
-    return change, least, most
+def _verdict(seen: ComparedKernel) -> Bout:
+    """Return what blocks of two records say of the second; log ratios become more time in percent."""
+    found = Bout(
+        _VERDICTS.get(seen.verdict, "undecided"),
+        seen.reason,
+        base_s=seen.base_s,
+        head_s=seen.head_s,
+        blocks=len(seen.blocks),
+    )
+    if not seen.looks:
+        return found
+    last = seen.looks[-1]
+    change, least, most = (100 * math.expm1(one) for one in (last.mean, last.low, last.high))
+    return replace(found, change_pct=change, least_pct=least, most_pct=most)
 
 
 def _key(settings: RowSettings) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ __all__ = [
 CheckVerdict = Literal["sound", "slower", "undecided"]
 _FAILS: frozenset[BoutVerdict] = frozenset({"slower", "wrong", "fault"})
 _CHECKS = 2
+_SEEMS_FASTER = 0.99
+"""Share of a row's time below which a neighbour's few launches are held against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class CheckedRow(Wire):
         settings: Its own.
         default: What the engine takes without a table.
         bout: Against the default.
-        neighbours: Against the rows beside it.
+        neighbours: Against the rows beside it that seem faster when they are timed in turn.
         right: Whether its result is the float64 reference's; None where nothing was launched.
         rel_l2_err: ‖out − ref‖₂ / ‖ref‖₂, the largest of the checks.
         problem: Why it is not right.
@@ -250,12 +253,10 @@ def _checked(
     reference = bouts.reference(one.tokens)
     checked = bouts.judge.check(record, reference, _CHECKS, math.inf)
     right = not checked.problem
-    beaten = tuple(
-        NeighbourBout(other.key, bouts.bout(one.tokens, other.settings, settings)) for other in beside if right
-    )
+    beaten = tuple(_beaten(bouts, one, record, reference, beside)) if right else ()
     seconds = next((each.head_s for each in (seen.bout, *(near.bout for near in beaten)) if each.head_s), None)
     if seconds is None and right:
-        seconds = _median(bouts, record, reference)
+        (seconds,) = _medians(bouts, [record], reference)
     share, bound = share_of_roof(found, one.tokens, seconds) if seconds else (None, "")
     return CheckedRow(
         seen.key, seen.line, seen.tokens, settings, default, seen.bout, beaten, right, checked.rel_l2_err,
@@ -263,9 +264,21 @@ def _checked(
     )  # fmt: skip
 
 
-def _median(bouts: Bouts, record: Path, reference: Path) -> float | None:
-    times = sorted(bouts.judge.time([record], reference, 8, math.inf)[0].times_s)
-    return times[len(times) // 2] if times else None
+def _beaten(
+    bouts: Bouts, one: RowAt, record: Path, reference: Path, beside: Sequence[TunedRow]
+) -> Iterator[NeighbourBout]:
+    """Yield comparisons with the rows beside it that a few launches show to be faster."""
+    folders = [(other, bouts.folder_of(one.tokens, other.settings)) for other in beside]
+    able = [(other, folder) for other, folder in folders if isinstance(folder, Path)]
+    own_s, *others_s = _medians(bouts, [record, *(folder for _, folder in able)], reference)
+    for (other, _), seconds in zip(able, others_s, strict=True):
+        if own_s is None or (seconds is not None and seconds < _SEEMS_FASTER * own_s):
+            yield NeighbourBout(other.key, bouts.bout(one.tokens, other.settings, one.row.settings))
+
+
+def _medians(bouts: Bouts, records: Sequence[Path], reference: Path) -> list[float | None]:
+    timed = bouts.judge.time(records, reference, 8, math.inf)
+    return [statistics.median(each.times_s) if each.times_s else None for each in timed]
 
 
 def _versions(

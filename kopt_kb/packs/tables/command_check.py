@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     keys = [one for one in args.rows.split(",") if one]
     wanted = rows_at(found.table, keys, tokens_of(args.tokens) if args.tokens else ())
     sides = 1 if args.default_only else 3
-    most = f"at most {(1 + sides) * len(wanted)} records and {3 * sides * len(wanted)} contests of up to 192 quads"
+    most = f"at most {(1 + sides) * len(wanted)} records and {sides * len(wanted)} comparisons of up to 30 s"
     say(f"{len(wanted)} row(s) of {found.table.file} on {found.platform.id}: {most}")
     with found.bouts(registry, say) as bouts:
         seen = check_rows(found, bouts, wanted, appending(args.results), neighbours=not args.default_only)

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         check_out(found.table, Path(args.out))
     own = {row.sizes["tokens"] for row in found.table.rows}
     tokens = [one for one in tokens_of(args.tokens) if not (args.missing and one in own)]
-    steps = f"records of about {_A_STEP} neighbours a step, at most {3 * len(tokens)} contests"
+    steps = f"records of about {_A_STEP} neighbours a step, at most {len(tokens)} comparisons of up to 30 s"
     say(f"{len(tokens)} sizes of {found.table.file} on {found.platform.id}: {plan.seconds:g} s each, {steps}")
     with found.bouts(registry, say) as bouts:
         seen = tune_rows(found, bouts, tokens, plan, appending(args.results))

@@ -1,8 +1,9 @@
-"""Rows of a table found on a GPU: a search from what the engine takes now, kept where the contest says faster."""
+"""Rows of a table found on a GPU: a search from what the engine takes now, kept where it is shown to be faster."""
 
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ _SPACE: Mapping[str, tuple[int, ...]] = {
 }  # fmt: skip
 _LAUNCHES = 4
 _STEP = 0.99
-"""Most of the best time that a neighbour may take to be gone on from: the contest decides in the end."""
+"""Most of the best time that a neighbour may take to be gone on from: fresh processes decide in the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +260,7 @@ class _Search:
         timed = self._bouts.judge.time([path for _, path in able], reference, _LAUNCHES, math.inf, again=True)
         for (one, _), said in zip(able, timed, strict=True):
             if said.times_s:
-                ordered = sorted(said.times_s)
-                self._medians.append((ordered[len(ordered) // 2], one))
+                self._medians.append((statistics.median(said.times_s), one))
         self._refused = len(self._seen) - len(self._medians)
 
     def _fits(self, settings: RowSettings) -> bool:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from kopt_kb.base.errors import MissingTool
-from kopt_kb.launch.candidate.answers import Contest
+from kopt_kb.launch.judge.blocks import ComparedKernel
+from kopt_kb.launch.judge.difference import DifferenceTest
 from kopt_kb.launch.judge.judging import Checked, Contested, JudgeDevice, Profile, Timed
 from kopt_kb.launch.judge.makers import Made, NotRecordedError
+from kopt_kb.launch.judge.regression import QuadBlock
 from kopt_kb.launch.record.judge import load_record
 from kopt_kb.launch.record.request import MakerRequest, OpRequest
 
@@ -28,19 +30,18 @@ Cost = Callable[[Mapping[str, Any], int], float]
 
 @dataclass
 class Device:
-    """Records and judges by a cost; a quad is off by a thousandth."""
+    """Records and judges by a cost; each pair of processes is off by a placement of its own."""
 
     record: Callable[..., Path]
     cost: Cost
     device: str = "Simulated"
     missing: bool = False
-    fresh: Mapping[int, float] = field(default_factory=dict)
+    placement: float = 2e-4
     costs: dict[Path, float] = field(default_factory=dict)
     settings: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     pid: int = 1
     faults: int = 0
-    refreshed: int = 0
     noise: random.Random = field(default_factory=lambda: random.Random(7))
 
     def make_all(self, asked: Sequence[tuple[MakerRequest, Path]]) -> list[Made]:
@@ -78,29 +79,29 @@ class Device:
     def contest(
         self, sides: Mapping[str, Mapping[str, Path]], reference: Path, threshold: float, ends_at: float
     ) -> Contested:
-        self.asked.append("contest")
-        (pair,) = sides.values()
-        wrong = [side for side, one in pair.items() if not self._seconds(one)]
-        if wrong:
-            return Contested(problem=f"{wrong[0]}: differs from the reference")
-        bias = self.fresh.get(self.refreshed, 0.0)
-        gain = math.log(self._seconds(pair["incumbent"]) / self._seconds(pair["candidate"]))
-        gain += self.noise.gauss(0, 2e-4) + bias
-        delta = max(threshold, 0.005)
-        low, high = gain - 1e-3, gain + 1e-3
-        verdict = "faster" if low > delta else "not_faster" if high < delta else "undecided"
-        times = {"layer": {side: [self._seconds(one)] * 3 for side, one in pair.items()}}
-        percent = [100 * math.expm1(one) for one in (gain, low, high)]
-        return Contested(Contest(verdict, 100 * delta, *percent, rounds=12), times)  # type: ignore[arg-type]
+        raise AssertionError("a contest within one pair of processes decides nothing of a table")
+
+    def difference(self, base: Path, head: Path, reference: Path, threshold: float, seconds: float) -> ComparedKernel:
+        self.asked.append("difference")
+        assert reference.is_file() and seconds > 0
+        for name, one in (("base", base), ("head", head)):
+            if not self._seconds(one):
+                return ComparedKernel("undecided" if name == "base" else "wrong", f"{name}: differs from the reference")
+        test, ratio = DifferenceTest(threshold), math.log(self._seconds(head) / self._seconds(base))
+        while test.outcome is None:
+            placed = ratio + self.noise.gauss(0, self.placement)
+            quads = tuple(placed + self.noise.gauss(0, 2e-4) for _ in range(6))
+            test.add(QuadBlock(len(test.blocks) % 2 == 0, quads, ()))
+        return ComparedKernel(
+            test.outcome, f"after {len(test.blocks)} blocks", math.exp(test.looked[-1].mean), tuple(test.looked),
+            base_s=self._seconds(base), head_s=self._seconds(head), blocks=tuple(test.blocks),
+        )  # fmt: skip
 
     def _seconds(self, record: Path) -> float:
         return self.costs[record]
 
     def profile(self, record: Path, reference: Path, ends_at: float) -> Profile:
         return Profile(problem="none")
-
-    def refresh(self) -> None:
-        self.refreshed += 1
 
     def close(self) -> None:
         self.asked.append("closed")

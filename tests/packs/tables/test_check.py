@@ -42,8 +42,8 @@ def test_a_slower_row_is_found(tmp_path: Path, registry: Registry, warps: Device
     assert [one.bout.verdict for one in found.rows] == ["faster", "slower", "equal"]
     assert (found.verdict, found.counts) == ("slower", {"faster": 1, "slower": 1, "equal": 1})
     assert [[(one.key, one.bout.verdict) for one in row.neighbours] for row in found.rows] == [
-        [("2", "faster")], [("1", "slower"), ("4", "slower")], [("2", "faster")],
-    ]  # fmt: skip
+        [], [("1", "slower"), ("4", "slower")], [],
+    ], "what a few launches show to be slower is not compared"  # fmt: skip
     first = found.rows[0]
     assert first.right is True and first.rel_l2_err == 1e-3
     assert first.share is not None and 0 < first.share < 1 and first.bound

@@ -81,7 +81,7 @@ def test_without_a_device_the_plan_is_said(tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(MissingTool) as caught:
         check(table_file(tmp_path, {"1": ROW}))
     assert caught.value.error_code == "KB122"
-    assert "at most 4 records and 9 contests" in capsys.readouterr().err
+    assert "at most 4 records and 3 comparisons" in capsys.readouterr().err
 
 
 def test_rows_are_recorded_as_the_engine_launches_them(

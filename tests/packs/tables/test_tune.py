@@ -41,8 +41,7 @@ def test_nothing_is_written_that_is_not_faster(tmp_path: Path, registry: Registr
     """The row is the best already, or what seemed faster is not in fresh processes."""
     found = tuned(tmp_path, registry, {"1": BEST}, [1])
     assert (found.sizes[0].settings, found.sizes[0].bout.verdict, found.accepted) == (None, "equal", 0)
-    simulated.fresh = {1: -0.5}
-    simulated.refreshed = 0
+    simulated.placement = 2.0
     found = tuned(tmp_path, registry, {"1": ROW}, [1])
     assert (found.sizes[0].settings, found.sizes[0].bout.verdict) == (None, "undecided")
     assert found.table.rows[0].settings == ROW
